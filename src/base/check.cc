@@ -1,0 +1,14 @@
+#include "base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace mete::internal {
+
+void CheckFailed(const char* file, int line, std::string_view what) {
+  std::fprintf(stderr, "%s:%d: check failed: %.*s\n", file, line, static_cast<int>(what.size()),
+               what.data());
+  std::abort();
+}
+
+}  // namespace mete::internal
