@@ -1,0 +1,69 @@
+#pragma once
+
+// What a policy sees: a read-only table of the jobs that may hold units, with what was measured and
+// forecast of each. The engine keeps two of these and brings the published one up to date by the
+// rows that changed (engine/view_builder.h), so nothing is rebuilt in a round and a policy may read
+// it on another thread while the engine goes on.
+//
+// Rows are dense and in no order; a job keeps its row until it leaves, then the last row takes its
+// place. `changed` names the rows that are new or differ since the acting policy's last call;
+// `removed` the jobs that left.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "cluster/job.h"
+#include "cluster/node.h"
+#include "cluster/resources.h"
+#include "forecast/loss_forecast.h"
+#include "forecast/speed_model.h"
+
+namespace mete {
+
+struct ViewRole {
+  Scaling scaling = Scaling::kShare;
+  int64_t min_units = 1;
+  int64_t max_units = 1;  // already cut to what the cluster has; a fixed role has max = min
+  int64_t units = 0;      // held now
+  Resources unit;
+};
+
+struct ViewJob {
+  JobId id;
+  uint32_t tenant = 0;  // index into View::tenants
+  double weight = 1;
+  int role_count = 1;
+  std::array<ViewRole, kMaxRoles> roles;
+  Instant submitted;
+  Instant started;                    // of this attempt; meaningless before
+  bool has_started = false;           // a replica of this attempt exists (running or frozen)
+  bool fits_memory = true;            // a start now would fit; always true once started
+  int64_t memory_bytes = 0;           // request, then the measured peak
+  int64_t losses = 0;                 // finite losses reported in this attempt
+  int64_t remaining_iterations = -1;  // until its own stop rule; -1: unknown
+  int64_t rounds_without_units = 0;   // since it last held any (or was submitted): for ageing
+};
+
+struct ViewTenant {
+  double weight = 1;
+};
+
+class View {
+ public:
+  Instant now;
+  Duration round = std::chrono::seconds(3);  // how long a decision is expected to stand
+  std::vector<Node> nodes;
+  Resources capacity;  // of all nodes together
+  std::vector<ViewTenant> tenants;
+  std::vector<ViewJob> jobs;
+  // Parallel to `jobs`; empty where the policy did not ask for it (PolicyNeeds).
+  std::vector<LossForecast> forecasts;
+  std::vector<SpeedModel> speeds;
+  std::vector<uint32_t> changed;
+  std::vector<JobId> removed;
+};
+
+}  // namespace mete
