@@ -1,0 +1,111 @@
+#pragma once
+
+// The engine's jobs and replicas: their records (journalled) and what is known of them besides
+// (rebuilt after a restart). Pointers to jobs and replicas stay valid until they are erased.
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "cluster/job_record.h"
+#include "engine/loss_curve.h"
+#include "engine/ports.h"
+#include "forecast/loss_forecaster.h"
+#include "forecast/speed_model.h"
+
+namespace mete {
+
+struct Replica {
+  ReplicaRecord record;
+  ReplicaDesired desired;      // as last handed to the outbox
+  uint64_t seen_sequence = 0;  // newest report taken, committed or not
+  double throttled_seconds = 0;
+  int64_t memory_bytes = 0;
+  bool leaving = false;  // asked to stop
+  EndReason leaving_for = EndReason::kNone;
+};
+
+// CPU seconds and iterations at the last usage sample that followed an iteration: what the speed
+// model measures between.
+struct SpeedMark {
+  Instant at;
+  double cpu_seconds = 0;
+  int64_t iteration = -1;
+  bool valid = false;
+};
+
+struct Job {
+  JobRecord record;
+  std::vector<Replica*> replicas;                   // of the current attempt, not yet gone
+  std::vector<std::optional<int64_t>> fixed_units;  // by role: `mete scale`
+
+  // Progress of the current attempt.
+  LossForecaster forecaster;
+  std::vector<std::pair<int64_t, double>> unfitted;  // (iteration, loss) since the last refit
+  LossForecast forecast;
+  SpeedModel speed;
+  SpeedMark speed_mark;
+  LossCurve curve;
+  double last_samples = 0;
+  int64_t plateau_since = -1;  // iteration of the last improvement that counted
+  double plateau_best = 0;
+  double attempt_cpu_seconds = 0;   // cgroup's, of replicas that live
+  double finished_cpu_seconds = 0;  // of replicas and attempts that ended
+
+  Instant submitted_at;  // of this reign's clock; for jobs of earlier reigns, when it was loaded
+  Instant started_at;
+  Instant units_changed_at;
+  Instant last_report_at;
+  Instant retry_at;
+  int64_t rounds_without_units = 0;
+  uint64_t generation = 0;
+  EndReason stopping_for = EndReason::kNone;
+  std::string stopping_text;
+  std::optional<End> first_end;  // how the first replica to end by itself ended
+  bool cancel_requested = false;
+
+  const JobSpec& spec() const { return *record.spec; }
+  JobId id() const { return record.id; }
+  bool live() const { return !IsFinal(record.phase); }
+  int64_t total_units() const {
+    int64_t total = 0;
+    for (int64_t units : record.units) total += units;
+    return total;
+  }
+};
+
+class JobTable {
+ public:
+  Job& Add(JobRecord record);
+  // Null if there is no such job (or it ended and left the table).
+  Job* Find(JobId id);
+  const Job* Find(JobId id) const;
+  void Erase(JobId id);
+
+  Replica& AddReplica(Job& job, ReplicaRecord record);
+  Replica* FindReplica(ReplicaId id);
+  void EraseReplica(ReplicaId id);
+
+  JobId NextJobId() { return JobId{next_job_id_++}; }
+  ReplicaId NextReplicaId() { return ReplicaId{next_replica_id_++}; }
+  void SetNextIds(uint64_t job, uint64_t replica);
+
+  // In order of submission.
+  const std::map<JobId, std::unique_ptr<Job>>& all() const { return jobs_; }
+  const std::unordered_map<ReplicaId, std::unique_ptr<Replica>>& replicas() const {
+    return replicas_;
+  }
+
+ private:
+  std::map<JobId, std::unique_ptr<Job>> jobs_;
+  std::unordered_map<ReplicaId, std::unique_ptr<Replica>> replicas_;
+  uint64_t next_job_id_ = 1;
+  uint64_t next_replica_id_ = 1;
+};
+
+}  // namespace mete
