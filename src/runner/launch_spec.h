@@ -67,6 +67,7 @@ struct LogSpec {
 };
 
 struct LaunchSpec {
+  ReplicaId replica;
   JobId job;
   std::string job_name;
   std::string role;

@@ -84,6 +84,7 @@ struct Welcome {
   uint32_t version = kProtocolVersion;
   Term term;  // the one now in force
   ProcessIdentity runner;
+  ReplicaId replica;
   JobId job;
   std::string role;
   int64_t index = 0;
