@@ -3,12 +3,14 @@
 // The engine: the one thread that knows all jobs, and decides. It takes commands and observations,
 // keeps the view, asks the policy, turns its decision into effects through a Statement, and lets
 // effects and answers out only once the journal has them. It knows neither the world (ports.h) nor
-// the time (Clock), so the simulator drives this very class.
+// the time (Clock), so a simulator can drive this very class.
 //
-// Not thread-safe: every call and every callback happens on one thread.
+// Not thread-safe: every call and every callback happens on one thread. The code lies in files by
+// what happens: commands (engine.cc), rounds (engine_round.cc), attempts and replicas
+// (engine_attempt.cc), progress (engine_progress.cc), taking over a journal (engine_start.cc).
 
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +23,6 @@
 #include "engine/options.h"
 #include "engine/outbox.h"
 #include "engine/ports.h"
-#include "engine/statement.h"
 #include "engine/view_builder.h"
 #include "policy/registry.h"
 
@@ -35,8 +36,8 @@ struct RoundStatus {
   int64_t rounds = 0;
   int64_t late = 0;  // decisions thrown away because they missed the deadline
   Instant last_at;
-  double refit_seconds = 0;  // of the last round
-  double decide_seconds = 0;
+  Duration refit{};     // the last round's
+  Duration decide{};    // the last round's
   int64_t changes = 0;  // of the last round
 };
 
@@ -48,8 +49,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Takes over what the journal says, lists the backend, reconciles both ways, then begins rounds.
-  // `ready` hears when that is done. An unknown policy in the journal falls back to the default
-  // one, and says so in an event.
+  // `ready` hears when that is done. A policy of the journal that this binary does not know gives
+  // way to the default one, and an event says so.
   void Start(LoadedState loaded, Reply<void> ready);
 
   // ---- Commands. Validated whole before anything changes; `reply` comes once the journal has it.
@@ -57,10 +58,10 @@ class Engine {
   void Submit(std::vector<JobSpec> specs, Reply<std::vector<JobId>> reply);
   void Cancel(JobId id, Reply<void> reply);
   void Pause(JobId id, Reply<void> reply);
-  void Resume(JobId id, Reply<void> reply);  // of a paused job; of a lost one: run again
+  void Resume(JobId id, Reply<void> reply);  // of a paused job; of a lost one: runs it again
   // Fixes a role at `units` until released (nullopt).
   void Scale(JobId id, int role, std::optional<int64_t> units, Reply<void> reply);
-  void SetPolicy(std::string text, Reply<void> reply);
+  void SetPolicy(const std::string& text, Reply<void> reply);
 
   // ---- Reads, of the state as it is now. ----
   const JobTable& jobs() const { return jobs_; }
@@ -69,7 +70,7 @@ class Engine {
   const RoundStatus& round_status() const { return round_status_; }
   const View& view() const { return view_.working(); }
   BackendCapabilities capabilities() const { return backend_.GetCapabilities(); }
-  // Set while the journal cannot be written: nothing new starts.
+  // Set while the journal cannot be written: nothing new is taken or started.
   const std::optional<Error>& journal_error() const { return outbox_.error(); }
 
   // Hears of each job that changed (phase, units, end), after its commit: for event streams.
@@ -81,6 +82,25 @@ class Engine {
   void RequestRound();
 
  private:
+  // Rounds: refit what has new losses, decide on a snapshot, carry out.
+  struct Refit;
+  void BeginRound();
+  void Decide();
+  void Carry(const Outcome& outcome);
+  void ArmRound();
+  void RefreshRow(Job& job);  // the view's row follows the job
+
+  // Attempts and replicas.
+  void SetUnits(Job& job, int role, int64_t units);
+  void BeginAttempt(Job& job);
+  void AddReplica(Job& job, int role, int index);
+  void StopReplica(Replica& replica, EndReason why);
+  void StopJob(Job& job, EndReason why, std::string text);
+  void AfterReplicaGone(Job& job);
+  void FinishAttempt(Job& job);
+  void Desire(const Job& job);  // what its replicas should be now goes out with the next commit
+  void ArmRetry();
+
   // Observations.
   void Observe(Observation observation);
   void On(const ReplicaRunning& running);
@@ -88,36 +108,27 @@ class Engine {
   void On(const ReplicaUsage& usage);
   void On(const ReplicaGone& gone);
   void On(const NodesChanged& nodes);
-
-  // The round.
-  void BeginRound();
-  void Refit();
-  void Decide();
-  void Carry(const Decision& decision, const PolicyStatePtr& state);
-  void EndRound();
-  void ArmRound();
-
-  // Carrying out (engine_replicas.cc).
-  void Reconcile(std::vector<ReplicaFound> found);
-  void SetUnits(Job& job, int role, int64_t units, const Reason& reason);
-  void StartReplica(Job& job, int role, int index);
-  void StopReplica(Replica& replica, EndReason why);
-  void StopJob(Job& job, EndReason why, std::string text);
-  void FinishAttempt(Job& job);
-  void Desire(Job& job);  // queues what its replicas should be now
-
-  // Progress (engine_progress.cc).
-  void ApplyReport(Job& job, const Report& report);
+  void TakeReport(Job& job, const Report& report);
   void CheckStopRules(Job& job);
-  void CheckDeadlines();
-  void CheckRetries();
+  void ArmDeadline();
 
+  // Taking over a journal.
+  void Adopt(LoadedState& loaded);
+  void Reconcile(const std::vector<ReplicaFound>& found, bool rebooted);
+
+  // Gathering and committing.
   void ChangePhase(Job& job, JobPhase phase);
-  void Note(std::string kind, JobId job, std::string detail = "{}");
-  void Touch(Job& job);  // its record goes into the next commit, its row into the view
-  void Flush();          // commits what has gathered since the last flush
+  void Note(std::string kind, JobId job, std::string detail);
+  void Touch(Job& job);
+  void Flush();
+  void RetryJournal();
 
-  Status Validate(const JobSpec& spec, size_t index) const;
+  Result<Job*> FindLive(JobId id);
+  Status Validate(const JobSpec& spec) const;
+  int64_t FreeMemoryBytes() const;
+  int64_t MaxUnits(const RoleSpec& role) const;
+  void UseNodes(std::vector<Node> nodes);
+  void UpdateCapacity();
 
   const EngineOptions options_;
   const Clock& clock_;
@@ -130,6 +141,11 @@ class Engine {
   ViewBuilder view_;
   Outbox outbox_;
   std::vector<Node> nodes_;
+  int64_t free_memory_bytes_ = 0;        // as of the last round's begin
+  std::vector<ReplicaDesired> desires_;  // go out with the next commit
+  std::vector<JobId> touched_;           // their records go into the next commit
+  std::vector<JobId> refit_wanted_;      // have losses that no forecast knows
+  std::deque<JobId> ended_;              // oldest first
   Term term_;
   std::string policy_text_;
   std::shared_ptr<const Policy> policy_;
@@ -139,7 +155,7 @@ class Engine {
 
   bool started_ = false;
   bool in_round_ = false;
-  bool round_requested_ = false;
+  bool round_wanted_ = false;
   Instant round_began_;
 };
 

@@ -51,11 +51,11 @@ struct Job {
   SpeedModel speed;
   SpeedMark speed_mark;
   LossCurve curve;
-  double last_samples = 0;
-  int64_t plateau_since = -1;  // iteration of the last improvement that counted
-  double plateau_best = 0;
-  double attempt_cpu_seconds = 0;   // cgroup's, of replicas that live
-  double finished_cpu_seconds = 0;  // of replicas and attempts that ended
+  int64_t losses = 0;  // finite ones
+  int64_t best_iteration = -1;  // of the last improvement that counted against a plateau; -1: none
+  double best_loss = 0;         // there
+  double first_loss = 0;
+  double ended_cpu_seconds = 0;  // of replicas that are gone, all attempts
 
   Instant submitted_at;  // of this reign's clock; for jobs of earlier reigns, when it was loaded
   Instant started_at;
@@ -64,10 +64,9 @@ struct Job {
   Instant retry_at;
   int64_t rounds_without_units = 0;
   uint64_t generation = 0;
-  EndReason stopping_for = EndReason::kNone;
-  std::string stopping_text;
-  std::optional<End> first_end;  // how the first replica to end by itself ended
-  bool cancel_requested = false;
+  std::optional<End> stopping_for;  // why mete ends this attempt
+  std::optional<End>
+      own_end;  // how its replicas ended by themselves: the first failure, else success
 
   const JobSpec& spec() const { return *record.spec; }
   JobId id() const { return record.id; }

@@ -32,6 +32,7 @@ void Outbox::Done(Status status) {
   if (!status) {
     error_ = std::move(status).error();
     failed_ = true;
+    if (unanswered_ == 0) on_error_();
     return;
   }
   METE_CHECK(!failed_);  // a store that refuses a batch refuses those behind it (ports.h)

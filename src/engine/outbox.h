@@ -15,7 +15,9 @@ namespace mete {
 
 class Outbox {
  public:
-  explicit Outbox(Store& store) : store_(store) {}
+  // `on_error` runs each time that the journal refuses: the owner arranges for Retry().
+  Outbox(Store& store, std::function<void()> on_error)
+      : store_(store), on_error_(std::move(on_error)) {}
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
@@ -28,7 +30,7 @@ class Outbox {
 
   // Set while the journal refuses; cleared by the first commit that succeeds.
   const std::optional<Error>& error() const { return error_; }
-  // Tries again what the journal refused. Call it from time to time while error() is set.
+  // Tries again what the journal refused.
   void Retry();
   // Nothing gathered and nothing on its way.
   bool idle() const {
@@ -45,6 +47,7 @@ class Outbox {
   void Done(Status status);
 
   Store& store_;
+  std::function<void()> on_error_;
   Step gathering_;
   std::deque<Step> in_flight_;  // sent or, after an error, waiting to be sent again; oldest first
   size_t unanswered_ = 0;       // of in_flight_, from the front: sent and not answered

@@ -34,7 +34,7 @@ class Executor {
   virtual void Offload(std::function<void()> work, std::function<void()> done) = 0;
   // Runs `fire` on the engine's thread at or after `at`. A later call with the same timer replaces
   // the earlier one.
-  enum class Timer { kRound, kDeadline, kRetry };
+  enum class Timer { kRound, kDeadline, kRetry, kJournal };
   virtual void At(Timer timer, Instant at, std::function<void()> fire) = 0;
 };
 

@@ -29,6 +29,8 @@ struct ViewRole {
   int64_t max_units = 1;  // already cut to what the cluster has; a fixed role has max = min
   int64_t units = 0;      // held now
   Resources unit;
+
+  bool operator==(const ViewRole&) const = default;
 };
 
 struct ViewJob {
@@ -45,6 +47,8 @@ struct ViewJob {
   int64_t losses = 0;                 // finite losses reported in this attempt
   int64_t remaining_iterations = -1;  // until its own stop rule; -1: unknown
   int64_t rounds_without_units = 0;   // since it last held any (or was submitted): for ageing
+
+  bool operator==(const ViewJob&) const = default;
 };
 
 struct ViewTenant {
@@ -56,7 +60,8 @@ class View {
   Instant now;
   Duration round = std::chrono::seconds(3);  // how long a decision is expected to stand
   std::vector<Node> nodes;
-  Resources capacity;  // of all nodes together
+  Resources capacity;  // what the jobs below may hold together: of all nodes, less what leaving
+                       // replicas still hold
   std::vector<ViewTenant> tenants;
   std::vector<ViewJob> jobs;
   // Parallel to `jobs`; empty where the policy did not ask for it (PolicyNeeds).
