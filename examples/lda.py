@@ -1,0 +1,31 @@
+"""Latent Dirichlet allocation on pieces of free licences, by expectation maximisation (MAP, as Spark's EM does it).
+
+Loss: minus the log-likelihood of a word.
+"""
+
+import numpy as np
+
+import example
+import mete
+
+args = example.arguments(__doc__, iterations=150)
+counts = example.licence_words()
+topics = 12
+random = np.random.default_rng(args.seed)
+mixtures = random.dirichlet(np.full(topics, 5.0), len(counts))  # of topics in a document
+words = random.dirichlet(np.full(counts.shape[1], 5.0), topics)  # in a topic
+counts, mixtures = example.repeat(args.work, counts, mixtures)
+total = counts.sum()
+
+loss = None
+for iteration in mete.loop(args.iterations):
+    likelihood = mixtures @ words
+    loss = -(counts * np.log(likelihood)).sum() / total
+    ratio = counts / likelihood
+    new_mixtures = mixtures * (ratio @ words.T) + 0.1
+    words *= mixtures.T @ ratio
+    words += 0.1 * args.work
+    words /= words.sum(axis=1, keepdims=True)
+    mixtures = new_mixtures / new_mixtures.sum(axis=1, keepdims=True)
+    mete.report(iteration, loss=loss, samples=len(counts))
+print("%d iterations, loss now at %.6f" % (args.iterations, loss))
