@@ -51,7 +51,7 @@ struct Job {
   SpeedModel speed;
   SpeedMark speed_mark;
   LossCurve curve;
-  int64_t losses = 0;  // finite ones
+  int64_t losses = 0;           // finite ones
   int64_t best_iteration = -1;  // of the last improvement that counted against a plateau; -1: none
   double best_loss = 0;         // there
   double first_loss = 0;
