@@ -11,12 +11,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
 #include "cluster/job.h"
 #include "cluster/node.h"
+#include "cluster/reason.h"
 #include "cluster/resources.h"
 #include "forecast/loss_forecast.h"
 #include "forecast/speed_model.h"
@@ -28,6 +30,7 @@ struct ViewRole {
   int64_t min_units = 1;
   int64_t max_units = 1;  // already cut to what the cluster has; a fixed role has max = min
   int64_t units = 0;      // held now
+  ReasonCode reason = ReasonCode::kNone;  // why it holds these; kNone: nothing said so yet
   Resources unit;
 
   bool operator==(const ViewRole&) const = default;
@@ -45,6 +48,7 @@ struct ViewJob {
   bool fits_memory = true;            // a start now would fit; always true once started
   int64_t memory_bytes = 0;           // request, then the measured peak
   int64_t losses = 0;                 // finite losses reported in this attempt
+  std::optional<double> target;       // the loss that its user wants, as the forecast counts it
   int64_t remaining_iterations = -1;  // until its own stop rule; -1: unknown
   int64_t rounds_without_units = 0;   // since it last held any (or was submitted): for ageing
 
