@@ -2,55 +2,236 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mete {
+namespace {
+
+// Forecasts made at each of the first losses are checked, later ones at every fourth.
+constexpr int64_t kDenseOrigins = 12;
+constexpr int64_t kOriginStride = 4;
+// Weights of forecasters are their errors to the power -kSharpness, once there are many more checks
+// than kFewChecks.
+constexpr double kSharpness = 12;
+constexpr double kFewChecks = 10;
+// The first knot of the gain table is at most this part of the time that the fall takes to slow.
+constexpr double kFirstKnot = 0.02;
+
+}  // namespace
 
 bool LossForecaster::Add(int64_t iteration, double loss) {
-  if (!std::isfinite(loss) || (seen_.losses > 0 && iteration <= seen_.iteration)) {
-    ++seen_.rejected;
+  if (!std::isfinite(loss) || iteration < 0 || (losses_ > 0 && iteration <= forecast_.iteration)) {
+    ++forecast_.rejected;
     return false;
   }
-  if (seen_.losses == 0) {
-    seen_.first = seen_.best = loss;
+  if (losses_ == 0) {
+    forecast_.first = forecast_.best = loss;
+    first_negative_ = std::numeric_limits<int64_t>::max();
   } else {
-    seen_.best = std::min(seen_.best, loss);
-    const double fall = seen_.current - loss;
-    seen_.max_delta = seen_.losses == 1 ? fall : std::max(seen_.max_delta, fall);
+    const double fall = forecast_.current - loss;
+    forecast_.max_delta = losses_ == 1 ? fall : std::max(forecast_.max_delta, fall);
+    forecast_.best = std::min(forecast_.best, loss);
   }
-  seen_.current = loss;
-  seen_.iteration = iteration;
-  losses_[seen_.losses % kWindow] = loss;
-  iterations_[seen_.losses % kWindow] = iteration;
-  ++seen_.losses;
+  if (loss < 0) first_negative_ = std::min(first_negative_, losses_);
+  forecast_.current = loss;
+  forecast_.iteration = iteration;
+  loss_ring_[losses_ % kRing] = loss;
+  iteration_ring_[losses_ % kRing] = iteration;
+  forecast_.losses = ++losses_;
+  fresh_ = false;
   return true;
 }
 
-LossForecast LossForecaster::Forecast() {
-  LossForecast forecast = seen_;
-  forecast.level = forecast.asymptote = seen_.current;
-  forecast.usable = seen_.losses >= kMinLosses;
-  if (!forecast.usable) return forecast;
-  // The falls go on shrinking at the rate at which the newer half of the window shrank.
-  const auto held = std::min<int64_t>(seen_.losses, kWindow);
-  const auto at = [&](int64_t back) { return losses_[(seen_.losses - 1 - back) % kWindow]; };
-  const int64_t half = (held - 1) / 2;
-  const double old_fall = at(2 * half) - at(half);
-  const double new_fall = at(half) - at(0);
-  if (!(old_fall > 0) || !(new_fall > 0)) return forecast;
-  const double ratio = std::min(new_fall / old_fall, 0.99);
-  const auto stride =
-      static_cast<double>(seen_.iteration - iterations_[(seen_.losses - 1 - half) % kWindow]);
-  const double limit = new_fall * ratio / (1 - ratio);
-  const double first_knot = stride / 64;
-  std::array<double, GainTable::kKnots> gains;
-  for (int i = 0; i < GainTable::kKnots; ++i)
-    gains[i] = limit * -std::expm1(std::log(ratio) * GainTable::Knot(i) / 64);
-  forecast.gain = GainTable(first_knot, gains, limit);
-  if (options_.target) forecast.gain = forecast.gain.CappedAt(seen_.current - *options_.target);
-  forecast.asymptote = forecast.level - forecast.gain.Limit();
-  return forecast;
+const LossForecast& LossForecaster::Forecast() {
+  if (!fresh_) Refit();
+  fresh_ = true;
+  return forecast_;
 }
 
 void LossForecaster::Reset() { *this = LossForecaster(options_); }
+
+void LossForecaster::SetTarget(std::optional<double> target) {
+  options_.target = target;
+  fresh_ = losses_ == 0;
+}
+
+bool LossForecaster::IsOrigin(int64_t losses) {
+  return losses >= kMinLosses && (losses < kDenseOrigins || losses % kOriginStride == 0);
+}
+
+int LossForecaster::OriginSlot(int64_t losses) {
+  const int64_t number = losses < kDenseOrigins ? losses - kMinLosses
+                                                : kDenseOrigins - kMinLosses +
+                                                      (losses - kDenseOrigins) / kOriginStride;
+  return static_cast<int>(number % kOrigins);
+}
+
+// The window as it was after `losses` losses, evenly spaced, and its fits.
+LossForecaster::Scaled LossForecaster::FitAt(int64_t losses) const {
+  Scaled scaled;
+  FitWindow window;
+  window.losses = losses;
+  window.size = static_cast<int>(std::min<int64_t>(losses, kShapeWindow));
+  const int64_t newest = losses - 1;
+  const auto ago = [&](int j) {
+    return iteration_ring_[newest % kRing] - iteration_ring_[(newest - j) % kRing];
+  };
+  // Halves, so that the difference of the largest numbers is finite.
+  const double current = LossNumber(newest) / 2;
+  const auto last = static_cast<double>(ago(window.size - 1));
+  scaled.stride = last / (window.size - 1);
+  double largest = 0;
+  int older = 0;  // of the two losses between which the next point lies
+  for (int j = 0; j < window.size; ++j) {
+    double y;
+    const double at = j * scaled.stride;
+    while (older < window.size - 1 && static_cast<double>(ago(older)) < at) ++older;
+    if (const auto older_at = static_cast<double>(ago(older)); older_at <= at) {
+      y = LossNumber(newest - older) / 2;
+    } else {
+      const auto newer_at = static_cast<double>(ago(older - 1));
+      const double share = (at - newer_at) / (older_at - newer_at);
+      y = LossNumber(newest - older + 1) / 2 * (1 - share) + LossNumber(newest - older) / 2 * share;
+    }
+    window.y[j] = y - current;
+    largest = std::max(largest, std::abs(window.y[j]));
+  }
+  scaled.fits = {};
+  if (!(largest > 0)) {
+    for (ShapeFit& fit : scaled.fits) fit.level = 2 * current;
+    return scaled;
+  }
+  for (int j = 0; j < window.size; ++j) window.y[j] /= largest;
+  window.floor =
+      NonNegative(losses) ? -current / largest : -std::numeric_limits<double>::infinity();
+  scaled.fits = FitShapes(window);
+  for (ShapeFit& fit : scaled.fits) {
+    fit.level = 2 * (current + largest * fit.level);
+    for (double& fall : fit.fall) fall *= 2 * largest;
+  }
+  return scaled;
+}
+
+LossForecaster::Origin LossForecaster::MakeOrigin(int64_t losses, const Scaled& scaled) const {
+  Origin origin;
+  origin.losses = losses;
+  for (int d = 0; d < kDecayCount; ++d) {
+    origin.level[2 * d] = LossNumber(losses - 1);
+    origin.level[2 * d + 1] = scaled.fits[d].level;
+  }
+  for (int c = 0; c < kCheckCount; ++c) {
+    PerShape falls;
+    ShapeFalls(losses, kChecks[c], falls);
+    for (int d = 0; d < kDecayCount; ++d) {
+      double fall = 0;
+      for (int s = 0; s < kShapes; ++s) fall += scaled.fits[d].fall[s] * falls[s];
+      origin.fall[c][d] = fall;
+    }
+  }
+  return origin;
+}
+
+LossForecaster::Judgement LossForecaster::Judge() {
+  std::array<double, kExperts> errors = {};
+  int checks = 0;
+  const int64_t oldest = std::max<int64_t>(kMinLosses, losses_ - kCheckSpan);
+  for (int64_t at = oldest; at < losses_; ++at) {
+    if (!IsOrigin(at)) continue;
+    Origin& origin = origins_[OriginSlot(at)];
+    if (origin.losses != at) origin = MakeOrigin(at, FitAt(at));
+    for (int c = 0; c < kCheckCount && at + kChecks[c] <= losses_; ++c, ++checks) {
+      const double actual = LossNumber(at + kChecks[c] - 1);
+      for (int e = 0; e < kExperts; ++e)
+        errors[e] += std::abs(origin.level[e] - origin.fall[c][e / 2] - actual);
+    }
+  }
+
+  Judgement judgement;
+  const double least = *std::min_element(errors.begin(), errors.end());
+  const double sharpness = kSharpness * checks / (checks + kFewChecks);
+  double total = 0;
+  for (int e = 0; e < kExperts; ++e) {
+    double& weight = judgement.weight[e];
+    weight = errors[e] > least ? std::pow(least / errors[e], sharpness) : 1;
+    if (!(weight >= 0)) weight = 0;
+    total += weight;
+  }
+  for (double& weight : judgement.weight) weight /= total;
+
+  double error = 0, all_errors = 0, all_falls = 0;
+  int at_horizon = 0;
+  for (int64_t at = oldest; at < losses_; ++at) {
+    if (!IsOrigin(at)) continue;
+    const Origin& origin = origins_[OriginSlot(at)];
+    for (int c = 0; c < kCheckCount && at + kChecks[c] <= losses_; ++c) {
+      double expected = -LossNumber(at + kChecks[c] - 1);
+      for (int e = 0; e < kExperts; ++e) {
+        expected += judgement.weight[e] * (origin.level[e] - origin.fall[c][e / 2]);
+        all_falls += judgement.weight[e] * origin.fall[c][e / 2];
+      }
+      all_errors += std::abs(expected);
+      if (c == kCheckCount - 1) {
+        error += std::abs(expected);
+        ++at_horizon;
+      }
+    }
+  }
+  if (at_horizon > 0) judgement.error = error / at_horizon;
+  if (all_falls > 0) judgement.error_to_fall = all_errors / all_falls;
+  return judgement;
+}
+
+GainTable LossForecaster::Tabulate(const PerShape& fall, double stride) const {
+  PerShape rates;
+  ShapeRates(losses_, rates);
+  double slope = 0, bend = 0;
+  for (int s = 0; s < kShapes; ++s) {
+    slope += fall[s] * rates[s];
+    bend += fall[s] * rates[s] * rates[s];
+  }
+  if (!(slope > 0) || !(bend > 0)) return GainTable();
+  const double reach = kReach * static_cast<double>(losses_);
+  const double first =
+      std::min(reach / GainTable::Knot(GainTable::kKnots - 1), kFirstKnot * slope / bend);
+  std::array<PerShape, GainTable::kKnots> falls;
+  ShapeFallsAtKnots(losses_, first, falls);
+  std::array<double, GainTable::kKnots> gains = {};
+  double limit = 0;
+  for (int i = 0; i < GainTable::kKnots; ++i)
+    for (int s = 0; s < kShapes; ++s) gains[i] += fall[s] * falls[i][s];
+  ShapeFalls(losses_, reach, falls[0]);
+  for (int s = 0; s < kShapes; ++s) limit += fall[s] * falls[0][s];
+  return GainTable(first * stride, gains, limit);
+}
+
+void LossForecaster::Refit() {
+  LossForecast& out = forecast_;
+  out.usable = losses_ >= kMinLosses;
+  if (!out.usable) {
+    out.level = out.asymptote = out.current;
+    return;
+  }
+  const Scaled scaled = FitAt(losses_);
+  if (IsOrigin(losses_)) origins_[OriginSlot(losses_)] = MakeOrigin(losses_, scaled);
+  const Judgement judgement = Judge();
+  PerShape fall = {};
+  out.level = out.decay = 0;
+  for (int d = 0; d < kDecayCount; ++d) {
+    const double from_current = judgement.weight[2 * d];
+    const double from_fit = judgement.weight[2 * d + 1];
+    out.level += from_current * out.current + from_fit * scaled.fits[d].level;
+    out.decay += (from_current + from_fit) * kDecays[d];
+    for (int s = 0; s < kShapes; ++s) fall[s] += (from_current + from_fit) * scaled.fits[d].fall[s];
+  }
+  if (!std::isfinite(out.level)) out.level = out.current;
+  out.gain = Tabulate(fall, scaled.stride);
+  if (NonNegative(losses_)) out.gain = out.gain.CappedAt(out.level);
+  if (options_.target) out.gain = out.gain.CappedAt(out.level - *options_.target);
+  out.asymptote = out.level - out.gain.Limit();
+  const double range = out.first - out.best;
+  out.backtest_error = judgement.error < 0 ? -1 : range > 0 ? judgement.error / range : 0;
+  out.gain_low = std::max(0.0, 1 - judgement.error_to_fall);
+  out.gain_high = 1 + judgement.error_to_fall;
+}
 
 }  // namespace mete

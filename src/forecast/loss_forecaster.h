@@ -1,10 +1,16 @@
 #pragma once
 
-// A job's losses so far, and the forecast made from them: the window of the newest losses plus the
-// few aggregates that need all of them. A plain value without heap; adding the same losses again
-// (a restarted daemon reading its journal) gives the same forecasts, whenever and however often
-// Forecast() was called before.
+// A job's losses so far, and the forecast made from them.
 //
+// How: every shape of a grid is fitted to the newest losses, for several rates of forgetting
+// (shape_fit.h). Each rate of forgetting gives two forecasters: one falls from the newest loss
+// itself, one from the fitted curve's value there, which noise moves less. They are averaged with
+// weights by their errors in the recent past: forecasts that would have been made at earlier losses
+// are compared with what came. So a smooth curve is followed closely and a noisy one is smoothed,
+// and nobody says which is which.
+//
+// A plain value without heap. What is kept is a function of the losses added: the same losses give
+// the same forecasts after a restart, whenever and however often Forecast() was called before.
 // Not thread-safe: one owner adds and asks.
 
 #include <array>
@@ -12,37 +18,90 @@
 #include <optional>
 
 #include "forecast/loss_forecast.h"
+#include "forecast/shape_fit.h"
 
 namespace mete {
 
 struct LossForecastOptions {
   // The loss at which the user is content: gains are capped there.
   std::optional<double> target;
+  // No loss falls below 0. Held to be so anyway while none was negative, unless told otherwise.
+  std::optional<bool> non_negative;
 };
 
 class LossForecaster {
  public:
-  static constexpr int kWindow = 100;
   static constexpr int kMinLosses = 3;
+  // How many times as many losses as seen so far a forecast reaches: the asymptote is what is
+  // expected then. Slow shapes promise more for never, which is worth nothing to anybody.
+  static constexpr double kReach = 10;
 
   explicit LossForecaster(const LossForecastOptions& options = {}) : options_(options) {}
 
-  // The loss after `iteration`. Iterations may leave gaps, and may start anywhere, but only an
+  // The loss after `iteration` >= 0. Iterations may leave gaps, and may start anywhere, but only an
   // iteration beyond the newest one counts: a repeat or one out of order is rejected, and so is a
   // loss that is not finite. Returns whether it counted. A goal to maximise negates its losses.
   bool Add(int64_t iteration, double loss);
 
-  LossForecast Forecast();
+  // Refits when losses were added since the last call; about 5 microseconds.
+  const LossForecast& Forecast();
 
   // The loss function has changed: what came before says nothing about what follows.
   void Reset();
-  void SetTarget(std::optional<double> target) { options_.target = target; }
+  void SetTarget(std::optional<double> target);
+
+  int64_t losses() const { return losses_; }
 
  private:
+  // Losses ahead at which past forecasts are checked; the last one is the horizon that is reported.
+  static constexpr std::array<int, 5> kChecks = {1, 2, 4, 7, 10};
+  static constexpr int kCheckCount = 5;
+  // How many losses back the oldest checked forecast was made.
+  static constexpr int kCheckSpan = 20;
+  static constexpr int kRing = 128;  // >= kShapeWindow + kCheckSpan
+  static constexpr int kExperts = 2 * kDecayCount;
+  static constexpr int kOrigins = 12;
+
+  // What would have been forecast when there were `losses`, to be checked against what came.
+  struct Origin {
+    int64_t losses = 0;
+    std::array<double, kExperts> level;
+    std::array<std::array<double, kDecayCount>, kCheckCount> fall;
+  };
+  // Fits in units of loss, and the number of iterations from one loss to the next.
+  struct Scaled {
+    std::array<ShapeFit, kDecayCount> fits;
+    double stride = 1;
+  };
+  struct Judgement {
+    std::array<double, kExperts> weight;  // sums to 1
+    // Of the weighted average: mean |error| at the last check, negative if there was none; and the
+    // errors at all checks against the falls forecast for them.
+    double error = -1;
+    double error_to_fall = 1;
+  };
+
+  static bool IsOrigin(int64_t losses);
+  static int OriginSlot(int64_t losses);
+  bool NonNegative(int64_t losses) const {
+    return options_.non_negative.value_or(first_negative_ >= losses);
+  }
+  double LossNumber(int64_t number) const { return loss_ring_[number % kRing]; }
+  Scaled FitAt(int64_t losses) const;
+  Origin MakeOrigin(int64_t losses, const Scaled& scaled) const;
+  Judgement Judge();
+  GainTable Tabulate(const PerShape& fall, double stride) const;
+  void Refit();
+
   LossForecastOptions options_;
-  LossForecast seen_;
-  std::array<double, kWindow> losses_ = {};  // ring
-  std::array<int64_t, kWindow> iterations_ = {};
+  int64_t losses_ = 0;
+  std::array<double, kRing> loss_ring_ = {};
+  std::array<int64_t, kRing> iteration_ring_ = {};
+  // The number of the first loss that was negative; losses count from 0.
+  int64_t first_negative_ = 0;
+  std::array<Origin, kOrigins> origins_ = {};
+  bool fresh_ = true;
+  LossForecast forecast_;
 };
 
 }  // namespace mete
