@@ -37,15 +37,21 @@ Result<std::string> BootId() {
   return id;
 }
 
-// Field 22 of /proc/PID/stat. The second field is the name in brackets, which may hold anything, so
-// counting begins behind the last bracket.
-Result<uint64_t> StartTicks(int64_t pid) {
+struct ProcessStat {
+  char state = '?';
+  uint64_t start_ticks = 0;
+};
+
+// Fields 3 and 22 of /proc/PID/stat. The second field is the name in brackets, which may hold
+// anything, so counting begins behind the last bracket.
+Result<ProcessStat> ReadStat(int64_t pid) {
   METE_ASSIGN_OR_RETURN(const std::string stat,
                         ReadWholeFile("/proc/" + std::to_string(pid) + "/stat", 4096));
-  size_t at = stat.rfind(')');
+  const size_t bracket = stat.rfind(')');
+  size_t at = bracket;
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return Fail(ErrorCode::kInternal, "/proc/PID/stat is too short");
-  return std::strtoull(stat.c_str() + at + 1, nullptr, 10);
+  return ProcessStat{stat[bracket + 2], std::strtoull(stat.c_str() + at + 1, nullptr, 10)};
 }
 
 }  // namespace
@@ -53,14 +59,17 @@ Result<uint64_t> StartTicks(int64_t pid) {
 Result<ProcessIdentity> IdentifyProcess(int64_t pid) {
   ProcessIdentity process;
   process.pid = pid;
-  METE_ASSIGN_OR_RETURN(process.start_ticks, StartTicks(pid));
+  METE_ASSIGN_OR_RETURN(const ProcessStat stat, ReadStat(pid));
+  process.start_ticks = stat.start_ticks;
   METE_ASSIGN_OR_RETURN(process.boot_id, BootId());
   return process;
 }
 
 bool IsAlive(const ProcessIdentity& process) {
-  const auto now = IdentifyProcess(process.pid);
-  return now && *now == process;
+  const auto stat = ReadStat(process.pid);
+  if (!stat || stat->state == 'Z' || stat->state == 'X') return false;
+  const auto boot_id = BootId();
+  return boot_id && stat->start_ticks == process.start_ticks && *boot_id == process.boot_id;
 }
 
 Status WriteIdentity(const std::string& replica_directory, const ReplicaIdentity& identity) {

@@ -15,6 +15,7 @@ namespace mete::runner {
 
 // kNotFound: no such process.
 Result<ProcessIdentity> IdentifyProcess(int64_t pid);
+// A zombie is not alive.
 bool IsAlive(const ProcessIdentity& process);
 
 struct ReplicaIdentity {
