@@ -3,7 +3,7 @@
 // What divides this machine's cores and memory among groups of processes. A group is a named set of
 // processes: what a replica's command starts, without the runner beside it. Variants, best first:
 // cgroup_v2.h, systemd_scope.h, cgroup_v1.h, affinity.h, duty_cycle.h; controller_probe.h picks the
-// first that proves itself by measurement. Why weights divide and quotas only cap: ADR 0010.
+// first that proves itself by measurement. Why weights divide and quotas only cap: ADR 0003.
 //
 // Every call returns at once (no call waits for processes to change state): Freeze and Kill are
 // requests, and Sample says how far they have got. Groups of controllers that join by file live in
