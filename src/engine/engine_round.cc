@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "engine/engine.h"
+#include "engine/lifecycle.h"
 #include "engine/statement.h"
 
 namespace mete {
@@ -113,7 +114,9 @@ void Engine::Decide() {
 
 void Engine::Carry(const Outcome& outcome) {
   policy_state_ = outcome.state;
-  Statement statement(view_, {.minimum_run = options_.minimum_run}, FreeMemoryBytes());
+  Statement statement(view_,
+                      {.minimum_run = options_.minimum_run, .control = policy_->needs().control},
+                      FreeMemoryBytes());
   if (!outbox_.error()) statement.Propose(outcome.decision);
 
   std::string changes;
@@ -171,6 +174,7 @@ void Engine::RefreshRow(Job& job) {
     role.max_units = MaxUnits(spec.roles[i]);
     if (job.fixed_units[i]) role.min_units = role.max_units = *job.fixed_units[i];
     role.units = job.record.units[i];
+    role.reason = job.record.reasons[i].code;
     role.unit = spec.roles[i].unit;
   }
   row.submitted = job.submitted_at;
@@ -179,6 +183,7 @@ void Engine::RefreshRow(Job& job) {
   row.memory_bytes = std::max(RequestedMemoryBytes(spec), job.record.memory_peak_bytes);
   row.fits_memory = row.has_started || row.memory_bytes <= free_memory_bytes_;
   row.losses = job.losses;
+  row.target = LossTarget(spec);
   row.rounds_without_units = job.rounds_without_units;
   if (spec.stop.iterations) {
     row.remaining_iterations =

@@ -70,7 +70,8 @@ void Statement::Grant(const Request& request) {
            static_cast<double>(job.memory_bytes));
     return;
   }
-  const int64_t fit = UnitsThatFit(role.unit, view_.working().capacity - held_, more);
+  const int64_t fit =
+      options_.control ? UnitsThatFit(role.unit, view_.working().capacity - held_, more) : more;
   const int64_t after = request.before + fit;
   if (fit < more) {
     Refuse(*request.change, ReasonCode::kNoRoom, static_cast<double>(fit),

@@ -17,6 +17,9 @@ namespace mete {
 
 struct StatementOptions {
   Duration minimum_run = std::chrono::seconds(30);
+  // PolicyNeeds::control of the policy that decided: without it units only say who may run, and
+  // together may exceed the capacity. Memory is guarded all the same.
+  bool control = true;
 };
 
 struct Effect {

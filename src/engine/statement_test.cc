@@ -60,6 +60,18 @@ TEST_F(StatementTest, GrowthBeyondTheRoomIsCutAndSaid) {
   EXPECT_EQ(statement.refusals()[0].reason.code, ReasonCode::kNoRoom);
 }
 
+TEST_F(StatementTest, WithoutControlUnitsMayExceedTheCapacityButMemoryMayNot) {
+  view_.Put(Row(1, 15));
+  view_.Put(Row(2, 0));
+  view_.Put(Row(3, 0));
+  Statement statement(view_, {.control = false}, kGiB);
+  statement.Propose({{Want(2, 20), Want(3, 20)}});
+  ASSERT_EQ(statement.effects().size(), 1u);
+  EXPECT_EQ(statement.effects()[0].after, 20);
+  ASSERT_EQ(statement.refusals().size(), 1u);
+  EXPECT_EQ(statement.refusals()[0].reason.code, ReasonCode::kNoMemory);
+}
+
 TEST_F(StatementTest, StartsNeedMemoryAndTakeItOnce) {
   view_.Put(Row(1, 0));
   view_.Put(Row(2, 0));

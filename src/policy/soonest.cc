@@ -134,14 +134,17 @@ class SoonestPolicy : public Policy {
 
     double rank = 0;
     std::vector<uint32_t> raised;
-    JobId next;
+    JobId next, second;  // who would get the next unit, and who else
     for (const Stretch& stretch : order) {
       const uint32_t row = stretch.row;
       const Claim& claim = table.claims[row];
       const int64_t wanted = stretch.up_to - table.units[row];
       if (wanted <= 0) continue;
       const int64_t more = UnitsThatFit(claim.unit, table.free, wanted);
-      if (more < wanted && !next) next = table.IdOf(row);
+      if (more < wanted && !second) {
+        const JobId id = table.IdOf(row);
+        (!next || next == id ? next : second) = id;
+      }
       if (more == 0) continue;
       table.units[row] += more;
       table.free -= claim.unit * more;
@@ -154,7 +157,7 @@ class SoonestPolicy : public Policy {
     for (uint32_t row : raised) {
       Reason& reason = table.reasons[row];
       if (works[row].past_target) reason.numbers = {GainOf(view, table, row)};
-      if (next != table.IdOf(row)) reason.runner_up = next;
+      reason.runner_up = next == table.IdOf(row) ? second : next;
     }
   }
 
