@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <cstddef>
-
 namespace mete {
 namespace {
 
@@ -28,13 +26,16 @@ size_t SequenceLength(std::string_view bytes) {
 
 }  // namespace
 
-bool IsValidUtf8(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t length = SequenceLength(bytes);
-    if (length == 0) return false;
-    bytes.remove_prefix(length);
+bool IsValidUtf8(std::string_view bytes) { return ValidUtf8Prefix(bytes) == bytes.size(); }
+
+size_t ValidUtf8Prefix(std::string_view bytes) {
+  size_t valid = 0;
+  while (valid < bytes.size()) {
+    const size_t length = SequenceLength(bytes.substr(valid));
+    if (length == 0) break;
+    valid += length;
   }
-  return true;
+  return valid;
 }
 
 std::string ToValidUtf8(std::string_view bytes) {

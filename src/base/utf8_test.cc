@@ -19,6 +19,7 @@ TEST(Utf8, RefusesIllFormedBytes) {
     EXPECT_FALSE(IsValidUtf8(bytes));
     EXPECT_TRUE(IsValidUtf8(ToValidUtf8(bytes)));
   }
+  EXPECT_EQ(ValidUtf8Prefix("grüße\xFF!"), std::string("grüße").size());
   EXPECT_EQ(ToValidUtf8("a\xFF"
                         "b"),
             "a\xEF\xBF\xBD"

@@ -1,0 +1,30 @@
+#pragma once
+
+// A JobSpec as JSON, as the HTTP API carries it (docs/openapi.yaml has the schema). Names carry
+// their unit; times are whole nanoseconds, so that a job comes back as it went. Reading is strict
+// and complete: unknown keys, wrong types and everything that CheckJob knows are refused, all
+// problems in one error. What is left out has the JobSpec's default.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/job.h"
+
+namespace mete {
+
+enum class Secrets {
+  kKeep,
+  kMask,  // values of variables with names as IsSecretName (document/environment.h)
+};
+
+nlohmann::json JobToJson(const JobSpec& job, Secrets secrets);
+
+Result<JobSpec> JobFromJson(const nlohmann::json& json);
+Result<JobSpec> JobFromText(std::string_view text);
+
+// {"jobs": [...]}: all jobs, or what is wrong with them ("jobs[2].weight").
+Result<std::vector<JobSpec>> JobsFromJson(std::string_view text);
+
+}  // namespace mete

@@ -1,0 +1,12 @@
+#pragma once
+
+// Random valid jobs with every field in play, for property tests.
+
+#include "base/rng.h"
+#include "cluster/job.h"
+
+namespace mete {
+
+JobSpec RandomJob(Rng& rng);
+
+}  // namespace mete
