@@ -79,6 +79,7 @@ bool JsonlTail::Poll() {
     if (!WasReplaced()) return false;
     splitter_.Finish(sink_);
     Open();
+    if (!fd_) return false;
   }
   return true;
 }

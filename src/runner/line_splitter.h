@@ -43,10 +43,12 @@ class LineSplitter {
     EndLine(each);
   }
 
-  // Bytes were left out here: what follows up to the next line end is the rest of a broken line.
-  void Skip() {
+  // These bytes are left out: what follows up to the next line end may be the rest of a broken
+  // line.
+  void Skip(std::string_view bytes) {
+    if (bytes.empty()) return;
     pending_.clear();
-    passing_over_ = true;
+    passing_over_ = bytes.back() != '\n' && bytes.back() != '\r';
   }
 
   uint64_t CutLines() const { return cut_lines_; }

@@ -37,7 +37,7 @@ void ProgressIntake::TakeOutput(Stream stream, std::string_view bytes) {
   const Instant begin = clock_->Now();
   if (!search_time_.Allows(begin)) {
     counts_.skipped_bytes += bytes.size();
-    splitter.Skip();
+    splitter.Skip(bytes);
     return;
   }
   splitter.Feed(bytes, [&](std::string_view line) { SearchLine(line, begin); });
