@@ -81,6 +81,7 @@ void Engine::Resume(JobId id, Reply<void> reply) {
   if (job != nullptr && job->record.phase == JobPhase::kLost) {
     Note("resumed", id, "{}");
     job->record.end = {};
+    job->record.paused = false;
     job->retry_at = Instant();
     std::erase(ended_, id);
     ChangePhase(*job, JobPhase::kQueued);
