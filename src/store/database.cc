@@ -108,7 +108,7 @@ void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handl
 
 Result<Database> Database::Open(const std::string& path, const std::string& vfs) {
   // SQLite gives a new file, its log and its locks the mode of this one.
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return FailErrno(errno, "cannot open the journal", path);
   struct stat info {};
   if (::fstat(file.Get(), &info) == 0 && (info.st_mode & 077) != 0) {
@@ -121,9 +121,9 @@ Result<Database> Database::Open(const std::string& path, const std::string& vfs)
   Database database;
   database.path_ = path;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(
-      path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
-      vfs.empty() ? nullptr : vfs.c_str());
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                      vfs.empty() ? nullptr : vfs.c_str());
   database.handle_.reset(handle);
   if (code != SQLITE_OK) {
     return tl::make_unexpected(DatabaseError(handle, code, "cannot open the journal", path));

@@ -10,11 +10,9 @@ MemoryStore::MemoryStore(PostFunction post, MemoryStoreOptions options)
 
 void MemoryStore::Commit(JournalBatch batch, std::function<void(Status)> done) {
   if (failure_) last_error_ = *failure_;
-  if (failure_ || *failures_seen_ < failures_) {
-    ++failures_;
-    auto fail = [seen = failures_seen_, failures = failures_, error = last_error_,
-                 done = std::move(done)] {
-      *seen = std::max(*seen, failures);
+  if (failure_ || fence_.Blocks(fence_.Stamp())) {
+    auto fail = [hear = fence_.Fail(), error = last_error_, done = std::move(done)] {
+      hear();
       done(tl::make_unexpected(error));
     };
     if (post_) {

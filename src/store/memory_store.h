@@ -9,17 +9,14 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/ports.h"
+#include "store/completion.h"
 
 namespace mete {
-
-// Runs a function on the engine's thread later, in the order of the calls.
-using PostFunction = std::function<void(std::function<void()>)>;
 
 struct MemoryStoreOptions {
   bool keep_events = true;          // off: only counted, for long simulations
@@ -61,10 +58,7 @@ class MemoryStore final : public Store {
   PostFunction post_;
   MemoryStoreOptions options_;
   std::optional<Error> failure_;
-  // Failures so far, and how many of them the caller has seen: a batch that was handed in between
-  // the two fails with the others.
-  uint64_t failures_ = 0;
-  std::shared_ptr<uint64_t> failures_seen_ = std::make_shared<uint64_t>(0);
+  FailureFence fence_;
   Error last_error_;
   uint64_t term_ = 0;
   std::vector<Event> events_;
