@@ -11,22 +11,24 @@ import mete
 
 args = example.arguments(__doc__, iterations=60)
 x, _ = example.digits()
-clusters = 40
+clusters, step, block = 100, 0.25, len(x)
 centres = x[np.random.default_rng(args.seed).choice(len(x), clusters, replace=False)]
-step = 0.25
 (x,) = example.repeat(args.work, x)
-squares = (x * x).sum(axis=1)
 
 loss = None
 for iteration in mete.loop(args.iterations):
-    distances = (centres * centres).sum(axis=1) - 2.0 * (x @ centres.T)
-    nearest = distances.argmin(axis=1)
-    loss = (squares + distances[np.arange(len(x)), nearest]).mean()
-
-    members = np.zeros((clusters, len(x)))
-    members[nearest, np.arange(len(x))] = 1.0
-    sizes = members.sum(axis=1)
+    sums, sizes, loss = np.zeros_like(centres), np.zeros(clusters), 0.0
+    for start in range(0, len(x), block):  # in pieces, so that the table of distances stays small
+        rows = x[start:start + block]
+        distances = (centres * centres).sum(axis=1) - 2.0 * (rows @ centres.T)
+        nearest = distances.argmin(axis=1)
+        loss += (rows * rows).sum() + distances[np.arange(len(rows)), nearest].sum()
+        members = np.zeros((clusters, len(rows)))
+        members[nearest, np.arange(len(rows))] = 1.0
+        sums += members @ rows
+        sizes += members.sum(axis=1)
+    loss /= len(x)
     used = sizes > 0
-    centres[used] += step * ((members @ x)[used] / sizes[used, None] - centres[used])
+    centres[used] += step * (sums[used] / sizes[used, None] - centres[used])
     mete.report(iteration, loss=loss, samples=len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

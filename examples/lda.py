@@ -15,17 +15,21 @@ random = np.random.default_rng(args.seed)
 mixtures = random.dirichlet(np.full(topics, 5.0), len(counts))  # of topics in a document
 words = random.dirichlet(np.full(counts.shape[1], 5.0), topics)  # in a topic
 counts, mixtures = example.repeat(args.work, counts, mixtures)
+block = len(counts) // args.work
 total = counts.sum()
 
 loss = None
 for iteration in mete.loop(args.iterations):
-    likelihood = mixtures @ words
-    loss = -(counts * np.log(likelihood)).sum() / total
-    ratio = counts / likelihood
-    new_mixtures = mixtures * (ratio @ words.T) + 0.1
-    words *= mixtures.T @ ratio
-    words += 0.1 * args.work
+    loss, used = 0.0, np.zeros_like(words)
+    for start in range(0, len(counts), block):  # in pieces, so that the tables of words stay small
+        piece, mixture = counts[start:start + block], mixtures[start:start + block]
+        likelihood = mixture @ words
+        loss -= (piece * np.log(likelihood)).sum() / total
+        ratio = piece / likelihood
+        used += mixture.T @ ratio
+        mixture = mixture * (ratio @ words.T) + 0.1
+        mixtures[start:start + block] = mixture / mixture.sum(axis=1, keepdims=True)
+    words = words * used + 0.1 * args.work
     words /= words.sum(axis=1, keepdims=True)
-    mixtures = new_mixtures / new_mixtures.sum(axis=1, keepdims=True)
     mete.report(iteration, loss=loss, samples=len(counts))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -86,11 +86,19 @@ class ThreadFollowerTest(unittest.TestCase):
     def setUp(self):
         self.clock = FakeClock()
         self.calls = []
-        self.follower = ThreadFollower([self.calls.append], self.clock)
+        self.follower = ThreadFollower([self.calls.append], clock=self.clock)
 
     def at(self, seconds, wanted):
         self.clock.now = 100.0 + seconds
         return self.follower.update(wanted)
+
+    def test_a_count_known_at_the_start_is_changed_like_any_other(self):
+        follower = ThreadFollower([self.calls.append], threads=2, clock=self.clock)
+        self.assertEqual(follower.update(2), 2)
+        self.assertEqual(follower.update(1), 2)
+        self.clock.now += 5.0
+        self.assertEqual(follower.update(1), 1)
+        self.assertEqual(self.calls, [1])
 
     def test_the_first_count_is_set_at_once(self):
         self.assertEqual(self.at(0, 2), 2)

@@ -18,7 +18,7 @@ REPORTING = {
     "boosted_regression": (20, 0.3),
     "kmeans": (15, 0.3),
     "lda": (20, 0.1),
-    "linear_regression": (40, 0.3),
+    "linear_regression": (40, 0.2),
     "logistic_regression": (40, 0.5),
     "mlp": (40, 0.5),
     "polynomial_svm": (40, 0.5),

@@ -12,7 +12,7 @@ from runner_stub import RunnerStub
 
 class LoopsTest(unittest.TestCase):
 
-    def run_job(self, text, allocation=None):
+    def run_job(self, text, allocation=None, **environment):
         """Runs text as a job; returns (what it printed, the lines it reported)."""
         with tempfile.TemporaryDirectory() as folder:
             runner = RunnerStub(os.path.join(folder, "progress"))
@@ -21,7 +21,7 @@ class LoopsTest(unittest.TestCase):
                 json.dump(allocation or {"cpus": 1.0, "generation": 1}, file)
             done = subprocess.run(
                 [sys.executable, "-c", text], capture_output=True, text=True, timeout=100,
-                env=dict(os.environ, METE_SOCKET=runner.path, METE_ALLOCATION_FILE=share))
+                env=dict(os.environ, METE_SOCKET=runner.path, METE_ALLOCATION_FILE=share, **environment))
             self.assertEqual(done.returncode, 0, done.stderr)
             printed = json.loads(done.stdout)
             return printed, runner.wait_for(printed["reports"])

@@ -76,8 +76,8 @@ def follow_threads():
     if not in_job():
         return _file.read().threads
     if _follower is None:
-        from ._threads import ThreadFollower, library_setters
-        _follower = ThreadFollower(library_setters())
+        from ._threads import ThreadFollower, set_library_threads, threads_at_start
+        _follower = ThreadFollower([set_library_threads], threads_at_start())
     return _follower.update(_file.read().threads)
 
 

@@ -4,6 +4,7 @@ No signal from outside makes a library change its thread count, so the job has t
 empties caches), so a count is changed only after it was off by at least one for five seconds without a break.
 """
 
+import os
 import sys
 import time
 
@@ -13,15 +14,15 @@ _PATIENCE_SECONDS = 5.0
 class ThreadFollower:
     """Hysteresis between a wanted thread count and the setters that put it in force.
 
-    The first update sets the count at once: at start there is no cache to lose. Not thread-safe: it belongs to the
-    thread that computes, whose libraries count threads per caller.
+    threads is the count in force at the start; where it is not known (None), the first update sets it at once. Not
+    thread-safe: it belongs to the thread that computes, whose libraries count threads per caller.
     """
 
-    def __init__(self, setters, clock=time.monotonic):
+    def __init__(self, setters, threads=None, clock=time.monotonic):
         self._setters = setters
         self._clock = clock
         self._off_since = None
-        self.threads = None
+        self.threads = threads
 
     def update(self, wanted):
         if wanted == self.threads:
@@ -40,17 +41,22 @@ class ThreadFollower:
         return wanted
 
 
-def library_setters():
-    """What sets the thread count of the libraries that this process has imported; nothing is imported for its sake."""
-    setters = []
+def threads_at_start():
+    """The count that the environment gave the libraries, None if it said nothing (then each took its own)."""
+    try:
+        return max(1, int(os.environ["OMP_NUM_THREADS"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def set_library_threads(count):
+    """Sets the count in the libraries that this process has imported; none is imported for its sake."""
     torch = sys.modules.get("torch")
     if torch is not None:
-        setters.append(torch.set_num_threads)
+        torch.set_num_threads(count)
     if "numpy" in sys.modules:
         try:
             import threadpoolctl
         except ImportError:
-            pass
-        else:
-            setters.append(lambda count: threadpoolctl.threadpool_limits(limits=count))
-    return setters
+            return
+        threadpoolctl.threadpool_limits(limits=count)
