@@ -57,7 +57,13 @@ class YamlTreeBuilder final : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Place(mark, Finished(anchor, New(mark, YamlTree::Kind::kNull)));
+    // Nothing has no place of its own: its key has.
+    YamlTree::Node* node = New(mark, YamlTree::Kind::kNull);
+    if (!open_.empty() && open_.back().pending) {
+      node->line = open_.back().pending->line;
+      node->column = open_.back().pending->column;
+    }
+    Place(mark, Finished(anchor, node));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
