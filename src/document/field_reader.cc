@@ -184,6 +184,7 @@ void FieldReader::Map(std::string_view key, const std::function<void(FieldReader
 
 void FieldReader::Finish(const std::map<std::string, std::string>& elsewhere) {
   for (const YamlTree::Entry& entry : node_.entries) {
+    if (context_.problems.full()) return;
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     Problem problem = UnknownKey(where_, entry.key, known_);
     const auto other = elsewhere.find(entry.key);
