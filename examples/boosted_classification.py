@@ -24,5 +24,5 @@ for iteration in mete.loop(args.iterations):
     curvature = np.bincount(leaf, odds * (1.0 - odds))
     score += rate * (gradient / np.maximum(curvature, 1e-9))[leaf]
     loss = np.log1p(np.exp(-side * score)).mean()
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -20,5 +20,5 @@ for iteration in mete.loop(args.iterations):
                                  random_state=random).fit(x, course - guess)
     guess += rate * tree.predict(x)
     loss = ((course - guess) ** 2).mean()
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

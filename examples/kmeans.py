@@ -30,5 +30,5 @@ for iteration in mete.loop(args.iterations):
     loss /= len(x)
     used = sizes > 0
     centres[used] += step * (sums[used] / sizes[used, None] - centres[used])
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

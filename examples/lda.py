@@ -31,5 +31,5 @@ for iteration in mete.loop(args.iterations):
         mixtures[start:start + block] = mixture / mixture.sum(axis=1, keepdims=True)
     words = words * used + 0.1 * args.work
     words /= words.sum(axis=1, keepdims=True)
-    mete.report(iteration, loss=loss, samples=len(counts))
+    mete.report(iteration, loss=loss, samples=iteration * len(counts))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

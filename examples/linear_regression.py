@@ -20,5 +20,5 @@ for iteration in mete.loop(args.iterations):
     wrong = x @ weights - y
     loss = (wrong ** 2).mean()
     weights -= step * 2.0 * (x.T @ wrong) / len(x)
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

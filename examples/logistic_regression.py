@@ -20,5 +20,5 @@ for iteration in mete.loop(args.iterations):
     totals = odds.sum(axis=1, keepdims=True)
     loss = (np.log(totals[:, 0]) - (scores * truth).sum(axis=1)).mean() + 0.5 * penalty * (weights ** 2).sum()
     weights -= step * (x.T @ (odds / totals - truth) / len(x) + penalty * weights)
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -32,5 +32,5 @@ for iteration in mete.loop(args.iterations):
         speed *= momentum
         speed -= step * gradient
         weights += speed
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -23,5 +23,5 @@ for iteration in mete.loop(args.iterations):
     missing = np.maximum(0.0, 1.0 - side * (x @ weights))
     loss = (missing ** 2).mean() + 0.5 * penalty * weights @ weights
     weights -= step * (penalty * weights - 2.0 * (side * missing) @ x / len(x))
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -28,5 +28,5 @@ for iteration in mete.loop(args.iterations):
     pull = truth * inside[:, None]
     pull[rows, rival] -= inside
     weights -= step / np.sqrt(iteration) * (penalty * weights - x.T @ pull / len(x))
-    mete.report(iteration, loss=loss, samples=len(x))
+    mete.report(iteration, loss=loss, samples=iteration * len(x))
 print("%d iterations, loss now at %.6f" % (args.iterations, loss))

@@ -40,7 +40,7 @@ class LoopsTest(unittest.TestCase):
             "print(json.dumps({'reports': len(losses), 'losses': losses}))\n")
         self.assertEqual([line["loss"] for line in lines], printed["losses"])
         self.assertEqual([line["iteration"] for line in lines], [1, 2, 3, 4, 5, 6])
-        self.assertEqual(lines[0]["samples"], 1797)
+        self.assertEqual([line["samples"] for line in lines], [1797 * i for i in range(1, 7)])
         self.assertLess(lines[-1]["loss"], 0.9 * lines[0]["loss"])
 
     def test_warm_start_grows_an_ensemble_and_continues_a_solver(self):
@@ -65,7 +65,7 @@ class LoopsTest(unittest.TestCase):
             "    for loss in (1.0, 3.0):\n"
             "        progress(torch.tensor(loss * epoch, requires_grad=True), samples=8, epoch=epoch)\n"
             "print(json.dumps({'reports': 3, 'threads': torch.get_num_threads()}))\n", {"cpus": 1.0})
-        self.assertEqual(lines, [{"iteration": i, "loss": 2.0 * i, "samples": 16, "metrics": {"epoch": i}}
+        self.assertEqual(lines, [{"iteration": i, "loss": 2.0 * i, "samples": 16 * i, "metrics": {"epoch": i}}
                                  for i in (1, 2, 3)])
         self.assertEqual(printed["threads"], 1)
 

@@ -39,8 +39,8 @@ def report(iteration, loss=None, samples=None, **metrics):
     """Reports one finished iteration.
 
     iteration counts from 1 and grows; loss is the training loss after it, the number that the job's goal minimises
-    (or maximises); samples is how many training samples this iteration processed; further keywords are the job's own
-    numbers. Numbers may be Python's, NumPy's or one-element tensors. What is not a number is left out.
+    (or maximises); samples is how many training samples were processed since the start; further keywords are the job's
+    own numbers. Numbers may be Python's, NumPy's or one-element tensors. What is not a number is left out.
     """
     if _channel.path is not None:
         _channel.report(iteration, loss, samples, metrics)

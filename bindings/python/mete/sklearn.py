@@ -29,7 +29,7 @@ def partial_fit_loop(estimator, x, y=None, *, iterations, loss, batch_size=None,
             else:
                 estimator.partial_fit(*arguments)
         losses.append(float(loss(estimator)))
-        report(iteration, loss=losses[-1], samples=count)
+        report(iteration, loss=losses[-1], samples=iteration * count)
     return losses
 
 
@@ -49,7 +49,7 @@ def warm_start_loop(estimator, x, y=None, *, iterations, loss=None, step=1):
             warnings.filterwarnings("ignore", message=".*onverge")  # a step is not meant to converge
             estimator.fit(x) if y is None else estimator.fit(x, y)
         losses.append(float(loss(estimator)))
-        report(iteration, loss=losses[-1], samples=x.shape[0])
+        report(iteration, loss=losses[-1], samples=iteration * x.shape[0])
     return losses
 
 

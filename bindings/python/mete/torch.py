@@ -38,7 +38,6 @@ class Progress:
         self.iteration += 1
         report(self.iteration, loss=float(self._sum) / self._steps, samples=self._samples or None, **metrics)
         self._sum = 0.0
-        self._samples = 0
         self._steps = 0
         follow_threads()
 
