@@ -1,4 +1,5 @@
-// Job files from arbitrary bytes: what is accepted is valid; what is refused says why.
+// Job files and environment files from arbitrary bytes: what is accepted is valid; what is refused
+// says why.
 
 #include <cstdint>
 #include <string_view>
@@ -12,6 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mete;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Submitter submitter{"/nowhere", {{"HOME", "/nowhere"}, {"PATH", "/bin"}}};
+  const auto variables = ParseEnvironmentFile(text);
+  if (variables) {
+    for (const auto& [name, value] : *variables) METE_CHECK(IsVariableName(name));
+  }
+  ExpandVariables(text, submitter.environment);
   const JobFile jobs = ParseJobFile(text, submitter);
   if (!jobs) {
     METE_CHECK(!jobs.error().empty() && jobs.error().size() <= Problems::kMax);

@@ -1,6 +1,8 @@
 #include "document/job_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "document/environment.h"
 #include "document/job_check.h"
@@ -68,12 +70,12 @@ void ReadRole(const Json& json, const std::string& where, Problems& problems, Ro
   fields.Finish();
 }
 
-void ReadEnvironment(JsonFields& fields, JobSpec& job) {
+void ReadEnvironment(JsonFields& fields, Environment& environment) {
   fields.List("environment", [&](const Json& item, const std::string& where) {
     const auto pair = BytesFromJson(item);
     const size_t equals = pair ? pair->find('=') : std::string::npos;
     if (equals == std::string::npos) return fields.Add(where, "must be a string NAME=VALUE");
-    job.environment.emplace_back(pair->substr(0, equals), pair->substr(equals + 1));
+    environment.emplace_back(pair->substr(0, equals), pair->substr(equals + 1));
   });
 }
 
@@ -122,7 +124,7 @@ JobSpec ReadJob(const Json& json, const std::string& where, Problems& problems) 
     if (!word) return fields.Add(item_where, "must be a string");
     job.command.push_back(*word);
   });
-  ReadEnvironment(fields, job);
+  ReadEnvironment(fields, job.environment);
   fields.Bytes("directory", &job.directory);
   fields.List("roles", [&](const Json& item, const std::string& item_where) {
     ReadRole(item, item_where, problems, job.roles.emplace_back());
@@ -153,6 +155,34 @@ void CheckJobAt(const JobSpec& job, const std::string& where, Problems& problems
     if (!where.empty()) problem.where = where + "." + problem.where;
     problems.Add(std::move(problem));
   }
+}
+
+// Puts the shared variables before a job's own.
+void AddShared(const Environment& shared, Environment& environment) {
+  if (shared.empty()) return;
+  std::unordered_set<std::string_view> own;
+  for (const auto& [name, value] : environment) own.insert(name);
+  Environment all;
+  all.reserve(shared.size() + environment.size());
+  for (const auto& variable : shared) {
+    if (own.count(variable.first) == 0) all.push_back(variable);
+  }
+  all.insert(all.end(), environment.begin(), environment.end());
+  environment = std::move(all);
+}
+
+// The variables that all jobs have, with the same values.
+Environment SharedEnvironment(const std::vector<JobSpec>& jobs) {
+  Environment shared;
+  if (jobs.size() < 2) return shared;
+  for (const auto& variable : jobs.front().environment) {
+    const bool everywhere = std::all_of(jobs.begin(), jobs.end(), [&](const JobSpec& job) {
+      const std::string* value = FindVariable(job.environment, variable.first);
+      return value != nullptr && *value == variable.second;
+    });
+    if (everywhere) shared.push_back(variable);
+  }
+  return shared;
 }
 
 }  // namespace
@@ -189,6 +219,24 @@ Json JobToJson(const JobSpec& job, Secrets secrets) {
   return json;
 }
 
+std::string JobsToJson(const std::vector<JobSpec>& jobs) {
+  const Json plain = JobToJson(JobSpec(), Secrets::kKeep);
+  const Environment shared = SharedEnvironment(jobs);
+  Json list = Json::array();
+  for (const JobSpec& job : jobs) {
+    JobSpec own = job;
+    std::erase_if(own.environment, [&](const auto& variable) {
+      return FindVariable(shared, variable.first) != nullptr;
+    });
+    Json json = JobToJson(own, Secrets::kKeep);
+    for (const auto& [key, value] : plain.items()) {
+      if (json[key] == value) json.erase(key);
+    }
+    list.push_back(std::move(json));
+  }
+  return Json{{"environment", EnvironmentToJson(shared, Secrets::kKeep)}, {"jobs", list}}.dump();
+}
+
 Result<JobSpec> JobFromJson(const Json& json) {
   Problems problems;
   JobSpec job = ReadJob(json, "", problems);
@@ -207,10 +255,13 @@ Result<std::vector<JobSpec>> JobsFromJson(std::string_view text) {
   Problems problems;
   std::vector<JobSpec> jobs;
   JsonFields fields(json, "", problems);
+  Environment shared;
+  ReadEnvironment(fields, shared);
   fields.List("jobs", [&](const Json& item, const std::string& where) {
     if (jobs.size() >= kJobsMax) return fields.Add("jobs", "more than 10000 jobs at once");
     Problems of_job;
     jobs.push_back(ReadJob(item, where, of_job));
+    AddShared(shared, jobs.back().environment);
     if (of_job.empty()) CheckJobAt(jobs.back(), where, of_job);
     for (const Problem& problem : of_job.list()) problems.Add(problem);
   });

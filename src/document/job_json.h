@@ -6,6 +6,7 @@
 // problems in one error. What is left out has the JobSpec's default.
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,12 @@ nlohmann::json JobToJson(const JobSpec& job, Secrets secrets);
 Result<JobSpec> JobFromJson(const nlohmann::json& json);
 Result<JobSpec> JobFromText(std::string_view text);
 
-// {"jobs": [...]}: all jobs, or what is wrong with them ("jobs[2].weight").
+// {"environment": [...], "jobs": [...]}: all jobs, or what is wrong with them ("jobs[2].weight").
+// Each job has the variables of `environment` before its own, which win.
 Result<std::vector<JobSpec>> JobsFromJson(std::string_view text);
+
+// As JobsFromJson reads it, and short: variables that all jobs have stand once, and fields that
+// have their default are left out. The order of the variables may change.
+std::string JobsToJson(const std::vector<JobSpec>& jobs);
 
 }  // namespace mete

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "document/environment.h"
@@ -97,6 +98,47 @@ TEST(JobJson, AllJobsOrAllProblems) {
                            R"({"jobs": [], "more": 1})"}) {
     EXPECT_FALSE(JobsFromJson(text)) << text;
   }
+}
+
+JobSpec Sorted(JobSpec job) {
+  std::sort(job.environment.begin(), job.environment.end());
+  return job;
+}
+
+TEST(JobJson, ManyJobsGoTogetherWithWhatTheyShareOnce) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Rng rng(seed);
+    std::vector<JobSpec> jobs;
+    for (uint64_t i = 1 + rng.Below(5); i > 0; --i) {
+      jobs.push_back(RandomJob(rng));
+      jobs.back().environment.emplace_back("SHARED", "same");
+      jobs.back().environment.emplace_back("DIFFERENT", std::to_string(i));
+      if (rng.Chance(0.5)) jobs.back().roles = {RoleSpec()};
+    }
+    const auto back = JobsFromJson(JobsToJson(jobs));
+    ASSERT_TRUE(back) << "seed " << seed << ": " << back.error().ToString();
+    ASSERT_EQ(back->size(), jobs.size());
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      EXPECT_EQ(Sorted((*back)[i]), Sorted(jobs[i])) << "seed " << seed;
+    }
+  }
+}
+
+TEST(JobJson, TenThousandJobsFitIntoARequest) {
+  JobSpec job;
+  job.command = {"/bin/sh", "-c", "python3 train.py --lr 0.1 --layers 3"};
+  job.directory = "/home/ada/project/with/some/depth";
+  job.roles = {RoleSpec()};
+  for (int i = 0; i < 60; ++i) {
+    job.environment.emplace_back("VARIABLE_" + std::to_string(i), std::string(60, 'v'));
+  }
+  std::vector<JobSpec> jobs(10'000, job);
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].name = "train-" + std::to_string(i);
+  const std::string text = JobsToJson(jobs);
+  EXPECT_LT(text.size(), 4u << 20);
+  const auto back = JobsFromJson(text);
+  ASSERT_TRUE(back) << back.error().ToString();
+  EXPECT_EQ(*back, jobs);
 }
 
 TEST(StrictJson, RefusesWhatTheLibraryLetsPass) {
