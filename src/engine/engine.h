@@ -109,6 +109,7 @@ class Engine {
   void On(const ReplicaGone& gone);
   void On(const NodesChanged& nodes);
   void TakeReport(Job& job, const Report& report);
+  void GuessSpeed(Job& job);
   void CheckStopRules(Job& job);
   void ArmDeadline();
 

@@ -13,6 +13,14 @@
 namespace mete {
 namespace {
 
+double HeldCores(const Job& job) {
+  int64_t millis = 0;
+  for (size_t role = 0; role < job.record.units.size(); ++role) {
+    millis += job.spec().roles[role].unit.cpu_millis * job.record.units[role];
+  }
+  return 1e-3 * static_cast<double>(millis);
+}
+
 // Start-up is over after this many losses (SLAQ page, start-up first: 2 to 12 make no difference).
 constexpr int64_t kStartUpLosses = LossForecaster::kMinLosses;
 
@@ -42,6 +50,7 @@ void Engine::On(ReplicaReports& seen) {
   job.record.report_count += static_cast<int64_t>(seen.reports.size());
   job.last_report_at = clock_.Now();
   if (losses_before < kStartUpLosses && job.losses >= kStartUpLosses) {
+    GuessSpeed(job);
     RefreshRow(job);
     RequestRound();
   }
@@ -76,6 +85,20 @@ void Engine::TakeReport(Job& job, const Report& report) {
     job.best_loss = loss;
     job.best_iteration = report.iteration;
   }
+}
+
+// A first idea of the speed from the times of the first losses, so that a short job need not wait
+// for two usage samples: as if it had used all the cores it holds. Measurements soon outweigh it.
+void Engine::GuessSpeed(Job& job) {
+  const std::vector<CurvePoint> points = job.curve.Points();
+  if (job.speed.Known() || points.size() < 2) return;
+  const double wall = ToSeconds(points.back().time - points.front().time);
+  const double cores = HeldCores(job);
+  job.speed.Observe({.cores = cores,
+                     .cpu_seconds = wall * cores,
+                     .wall_seconds = wall,
+                     .iterations = points.back().iteration - points.front().iteration});
+  view_.PutSpeed(job.id(), job.speed);
 }
 
 void Engine::CheckStopRules(Job& job) {
@@ -138,11 +161,7 @@ void Engine::On(const ReplicaUsage& usage) {
   if (job.record.iteration < 0 || job.record.phase != JobPhase::kRunning) return;
   if (mark.valid && job.record.iteration == mark.iteration) return;
   if (mark.valid && job.record.iteration > mark.iteration) {
-    double cores = 0;
-    for (size_t role = 0; role < job.record.units.size(); ++role) {
-      cores += 1e-3 *
-               static_cast<double>(job.spec().roles[role].unit.cpu_millis * job.record.units[role]);
-    }
+    const double cores = HeldCores(job);
     const double cpu = job.record.cpu_seconds - mark.cpu_seconds;
     const double wall = ToSeconds(usage.at - mark.at);
     job.speed.Observe({.cores = wall > 0 ? std::max(cores, cpu / wall) : cores,
