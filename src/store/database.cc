@@ -48,31 +48,33 @@ Error DatabaseError(sqlite3* handle, int code, std::string message, const std::s
   return Error{CodeOf(handle, code), std::move(message), where, ""};
 }
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+void SqlStatement::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
 
-Statement& Statement::Bind(int index, int64_t value) {
+SqlStatement& SqlStatement::Bind(int index, int64_t value) {
   METE_CHECK(sqlite3_bind_int64(handle_.get(), index, value) == SQLITE_OK);
   return *this;
 }
 
-Statement& Statement::BindText(int index, std::string_view value) {
+SqlStatement& SqlStatement::BindText(int index, std::string_view value) {
   METE_CHECK(sqlite3_bind_text64(handle_.get(), index, value.data() ? value.data() : "",
                                  value.size(), SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK);
   return *this;
 }
 
-Statement& Statement::BindBlob(int index, std::string_view value) {
+SqlStatement& SqlStatement::BindBlob(int index, std::string_view value) {
   METE_CHECK(sqlite3_bind_blob64(handle_.get(), index, value.data() ? value.data() : "",
                                  value.size(), SQLITE_STATIC) == SQLITE_OK);
   return *this;
 }
 
-Statement& Statement::BindNull(int index) {
+SqlStatement& SqlStatement::BindNull(int index) {
   METE_CHECK(sqlite3_bind_null(handle_.get(), index) == SQLITE_OK);
   return *this;
 }
 
-Result<bool> Statement::Step() {
+Result<bool> SqlStatement::Step() {
   const int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -84,7 +86,7 @@ Result<bool> Statement::Step() {
   return tl::make_unexpected(std::move(error));
 }
 
-Status Statement::Run() {
+Status SqlStatement::Run() {
   for (;;) {
     auto row = Step();
     if (!row) return tl::make_unexpected(std::move(row).error());
@@ -94,11 +96,11 @@ Status Statement::Run() {
   return {};
 }
 
-void Statement::Reset() { sqlite3_reset(handle_.get()); }
+void SqlStatement::Reset() { sqlite3_reset(handle_.get()); }
 
-int64_t Statement::Int(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+int64_t SqlStatement::Int(int column) const { return sqlite3_column_int64(handle_.get(), column); }
 
-std::string_view Statement::Bytes(int column) const {
+std::string_view SqlStatement::Bytes(int column) const {
   const void* bytes = sqlite3_column_blob(handle_.get(), column);
   const int size = sqlite3_column_bytes(handle_.get(), column);
   return {static_cast<const char*>(bytes), bytes ? static_cast<size_t>(size) : 0};
@@ -139,11 +141,11 @@ Status Database::Execute(const char* sql) {
       DatabaseError(handle_.get(), code, "the journal cannot be read or written", path_));
 }
 
-Result<Statement> Database::Prepare(std::string_view sql) {
+Result<SqlStatement> Database::Prepare(std::string_view sql) {
   sqlite3_stmt* handle = nullptr;
   const int code = sqlite3_prepare_v3(handle_.get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &handle, nullptr);
-  Statement statement;
+  SqlStatement statement;
   statement.handle_.reset(handle);
   if (code != SQLITE_OK) {
     return tl::make_unexpected(
@@ -153,7 +155,7 @@ Result<Statement> Database::Prepare(std::string_view sql) {
 }
 
 Result<int64_t> Database::QueryInt(std::string_view sql) {
-  METE_ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
+  METE_ASSIGN_OR_RETURN(SqlStatement statement, Prepare(sql));
   METE_ASSIGN_OR_RETURN(const bool row, statement.Step());
   return row ? statement.Int(0) : 0;
 }

@@ -18,16 +18,16 @@ namespace mete {
 // A prepared statement. Bind, then Step until it answers false, then Reset before the next use
 // (Run does all of it). Texts and blobs that it returns live until the next Step or Reset; those
 // bound to it must live as long.
-class Statement {
+class SqlStatement {
  public:
-  Statement() = default;
+  SqlStatement() = default;
 
-  Statement& Bind(int index, int64_t value);
-  Statement& Bind(int index, uint64_t value) { return Bind(index, static_cast<int64_t>(value)); }
-  Statement& Bind(int index, int value) { return Bind(index, static_cast<int64_t>(value)); }
-  Statement& BindText(int index, std::string_view value);
-  Statement& BindBlob(int index, std::string_view value);
-  Statement& BindNull(int index);
+  SqlStatement& Bind(int index, int64_t value);
+  SqlStatement& Bind(int index, uint64_t value) { return Bind(index, static_cast<int64_t>(value)); }
+  SqlStatement& Bind(int index, int value) { return Bind(index, static_cast<int64_t>(value)); }
+  SqlStatement& BindText(int index, std::string_view value);
+  SqlStatement& BindBlob(int index, std::string_view value);
+  SqlStatement& BindNull(int index);
 
   // True: there is a row.
   Result<bool> Step();
@@ -47,16 +47,16 @@ class Statement {
 };
 
 // Resets a statement at the end of a scope that may return early.
-class StatementUse {
+class SqlUse {
  public:
-  explicit StatementUse(Statement& statement) : statement_(statement) { statement_.Reset(); }
-  ~StatementUse() { statement_.Reset(); }
-  StatementUse(const StatementUse&) = delete;
-  StatementUse& operator=(const StatementUse&) = delete;
-  Statement* operator->() { return &statement_; }
+  explicit SqlUse(SqlStatement& statement) : statement_(statement) { statement_.Reset(); }
+  ~SqlUse() { statement_.Reset(); }
+  SqlUse(const SqlUse&) = delete;
+  SqlUse& operator=(const SqlUse&) = delete;
+  SqlStatement* operator->() { return &statement_; }
 
  private:
-  Statement& statement_;
+  SqlStatement& statement_;
 };
 
 class Database {
@@ -65,7 +65,7 @@ class Database {
   static Result<Database> Open(const std::string& path, const std::string& vfs = "");
 
   Status Execute(const char* sql);
-  Result<Statement> Prepare(std::string_view sql);
+  Result<SqlStatement> Prepare(std::string_view sql);
   // First column of the first row; 0 without rows.
   Result<int64_t> QueryInt(std::string_view sql);
 

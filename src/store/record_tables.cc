@@ -18,7 +18,7 @@ int64_t Nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
 int64_t Nanoseconds(Instant time) { return time.time_since_epoch().count(); }
 
 // A row of kJobColumns.
-Result<JobRecord> ToJob(const Statement& row) {
+Result<JobRecord> ToJob(const SqlStatement& row) {
   METE_ASSIGN_OR_RETURN(JobRecord job, DecodeJob(row.Bytes(1)));
   METE_ASSIGN_OR_RETURN(JobSpec spec, DecodeSpec(row.Bytes(2)));
   job.id = JobId{static_cast<uint64_t>(row.Int(0))};
@@ -31,7 +31,7 @@ Result<JobRecord> ToJob(const Statement& row) {
 Result<RecordTables> RecordTables::Open(Database& database) {
   RecordTables tables;
   tables.database_ = &database;
-  const std::pair<Statement*, const char*> statements[] = {
+  const std::pair<SqlStatement*, const char*> statements[] = {
       {&tables.insert_event_, "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
       {&tables.upsert_job_,
        "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN ?5 THEN ?3 END, ?6, ?7, ?8) "
@@ -61,7 +61,7 @@ Result<RecordTables> RecordTables::Open(Database& database) {
 }
 
 Status RecordTables::BeginReign(Term term, const std::string& boot_id, WallTime wall, Instant now) {
-  METE_ASSIGN_OR_RETURN(Statement insert,
+  METE_ASSIGN_OR_RETURN(SqlStatement insert,
                         database_->Prepare("INSERT INTO reign VALUES (?1, ?2, ?3, ?4, ?5, 0)"));
   return insert.Bind(1, term.value)
       .Bind(2, Tag(RowTag::kReign))
@@ -138,20 +138,20 @@ Status RecordTables::WriteMeta(const std::string& key, int64_t value) {
 }
 
 Result<std::string> RecordTables::ReadMeta(const std::string& key) {
-  StatementUse use(read_meta_);
+  SqlUse use(read_meta_);
   METE_ASSIGN_OR_RETURN(const bool row, read_meta_.BindText(1, key).Step());
   return row ? std::string(read_meta_.Bytes(0)) : std::string();
 }
 
 Result<int64_t> RecordTables::ReadMetaInt(const std::string& key) {
-  StatementUse use(read_meta_);
+  SqlUse use(read_meta_);
   METE_ASSIGN_OR_RETURN(const bool row, read_meta_.BindText(1, key).Step());
   return row ? read_meta_.Int(0) : 0;
 }
 
 Result<LastReign> RecordTables::ReadLastReign() {
   METE_ASSIGN_OR_RETURN(
-      Statement statement,
+      SqlStatement statement,
       database_->Prepare("SELECT term, boot_id FROM reign ORDER BY term DESC LIMIT 1"));
   METE_ASSIGN_OR_RETURN(const bool row, statement.Step());
   if (!row) return LastReign{};
@@ -174,7 +174,7 @@ Result<uint64_t> RecordTables::LastReplicaId() {
   return database_->QueryInt("SELECT max(id) FROM replica");
 }
 
-Result<std::vector<JobRecord>> RecordTables::ReadJobs(Statement& statement,
+Result<std::vector<JobRecord>> RecordTables::ReadJobs(SqlStatement& statement,
                                                       std::vector<std::string>* notes) {
   std::vector<JobRecord> jobs;
   for (;;) {
@@ -194,12 +194,12 @@ Result<std::vector<JobRecord>> RecordTables::ReadLoadedJobs(int64_t ended_count,
                                                             std::vector<std::string>* notes) {
   const std::string columns = kJobColumns;
   METE_ASSIGN_OR_RETURN(
-      Statement live,
+      SqlStatement live,
       database_->Prepare(columns + "WHERE j.id IN (SELECT id FROM job WHERE final = 0 UNION "
                                    "SELECT id FROM job WHERE phase = 'lost') ORDER BY j.id"));
   METE_ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, ReadJobs(live, notes));
   METE_ASSIGN_OR_RETURN(
-      Statement ended,
+      SqlStatement ended,
       database_->Prepare(columns + "WHERE j.final = 1 AND j.phase <> 'lost' "
                                    "ORDER BY j.ended_version DESC, j.id DESC LIMIT ?1"));
   ended.Bind(1, ended_count);
@@ -213,7 +213,7 @@ Result<std::vector<JobRecord>> RecordTables::ReadLoadedJobs(int64_t ended_count,
   return jobs;
 }
 
-Result<std::vector<ReplicaRecord>> RecordTables::ReadReplicaRows(Statement& statement,
+Result<std::vector<ReplicaRecord>> RecordTables::ReadReplicaRows(SqlStatement& statement,
                                                                  std::vector<std::string>* notes) {
   std::vector<ReplicaRecord> replicas;
   for (;;) {
@@ -236,7 +236,7 @@ Result<std::vector<ReplicaRecord>> RecordTables::ReadReplicaRows(Statement& stat
 Result<std::vector<ReplicaRecord>> RecordTables::ReadLoadedReplicas(
     std::vector<std::string>* notes) {
   METE_ASSIGN_OR_RETURN(
-      Statement statement,
+      SqlStatement statement,
       database_->Prepare("SELECT id, job, acknowledged, record FROM replica WHERE id IN ("
                          "SELECT id FROM replica WHERE state <> 'gone' UNION "
                          "SELECT r.id FROM job j JOIN replica r ON r.job = j.id WHERE j.final = 0"
@@ -245,7 +245,7 @@ Result<std::vector<ReplicaRecord>> RecordTables::ReadLoadedReplicas(
 }
 
 Result<std::vector<ReplicaRecord>> RecordTables::ReadReplicas(JobId job) {
-  METE_ASSIGN_OR_RETURN(Statement statement,
+  METE_ASSIGN_OR_RETURN(SqlStatement statement,
                         database_->Prepare("SELECT id, job, acknowledged, record FROM replica "
                                            "WHERE job = ?1 ORDER BY id"));
   statement.Bind(1, job.value);
@@ -254,7 +254,7 @@ Result<std::vector<ReplicaRecord>> RecordTables::ReadReplicas(JobId job) {
 }
 
 Result<JobRecord> RecordTables::ReadJob(JobId id) {
-  METE_ASSIGN_OR_RETURN(Statement statement,
+  METE_ASSIGN_OR_RETURN(SqlStatement statement,
                         database_->Prepare(std::string(kJobColumns) + "WHERE j.id = ?1"));
   METE_ASSIGN_OR_RETURN(const bool row, statement.Bind(1, id.value).Step());
   if (!row) return Fail(ErrorCode::kNotFound, "no job " + std::to_string(id.value));
@@ -262,7 +262,7 @@ Result<JobRecord> RecordTables::ReadJob(JobId id) {
 }
 
 Result<std::vector<EndedJob>> RecordTables::ReadEnded(int64_t limit, int64_t before) {
-  METE_ASSIGN_OR_RETURN(Statement statement,
+  METE_ASSIGN_OR_RETURN(SqlStatement statement,
                         database_->Prepare(std::string(kJobColumns) +
                                            "WHERE j.final = 1 AND (?1 = 0 OR j.ended_version < ?1) "
                                            "ORDER BY j.ended_version DESC, j.id DESC LIMIT ?2"));
@@ -281,7 +281,7 @@ Result<std::vector<StoredEvent>> RecordTables::ReadEvents(const EventQuery& quer
   sql += "WHERE sequence > ?1 AND (?2 = 0 OR sequence < ?2) ";
   if (query.job) sql += "AND job = ?4 AND job <> 0 ";
   sql += query.newest ? "ORDER BY sequence DESC LIMIT ?3" : "ORDER BY sequence LIMIT ?3";
-  METE_ASSIGN_OR_RETURN(Statement statement, database_->Prepare(sql));
+  METE_ASSIGN_OR_RETURN(SqlStatement statement, database_->Prepare(sql));
   statement.Bind(1, query.after).Bind(2, query.before).Bind(3, query.limit);
   if (query.job) statement.Bind(4, query.job.value);
   std::vector<StoredEvent> events;
@@ -307,21 +307,21 @@ Result<int64_t> RecordTables::DeleteOldestEvents(int64_t count, int64_t keep) {
   METE_ASSIGN_OR_RETURN(const int64_t last, database_->QueryInt("SELECT max(sequence) FROM event"));
   const int64_t through = std::min(first + count - 1, last - keep);
   if (through < first) return 0;
-  METE_ASSIGN_OR_RETURN(Statement statement,
+  METE_ASSIGN_OR_RETURN(SqlStatement statement,
                         database_->Prepare("DELETE FROM event WHERE sequence <= ?1"));
   METE_RETURN_IF_ERROR(statement.Bind(1, through).Run());
   return through - first + 1;
 }
 
 Result<RecordTables::EndedRef> RecordTables::NextEnded(int64_t order) {
-  StatementUse use(next_ended_);
+  SqlUse use(next_ended_);
   METE_ASSIGN_OR_RETURN(const bool row, next_ended_.Bind(1, order).Step());
   if (!row) return EndedRef{};
   return EndedRef{JobId{static_cast<uint64_t>(next_ended_.Int(0))}, next_ended_.Int(1)};
 }
 
 Result<bool> RecordTables::IsEnded(JobId job) {
-  StatementUse use(is_ended_);
+  SqlUse use(is_ended_);
   METE_ASSIGN_OR_RETURN(const bool row, is_ended_.Bind(1, job.value).Step());
   return row && is_ended_.Int(0) != 0;
 }

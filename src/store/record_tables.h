@@ -91,12 +91,12 @@ class RecordTables {
   Result<bool> IsEnded(JobId job);
 
  private:
-  Result<std::vector<JobRecord>> ReadJobs(Statement& statement, std::vector<std::string>* notes);
-  Result<std::vector<ReplicaRecord>> ReadReplicaRows(Statement& statement,
+  Result<std::vector<JobRecord>> ReadJobs(SqlStatement& statement, std::vector<std::string>* notes);
+  Result<std::vector<ReplicaRecord>> ReadReplicaRows(SqlStatement& statement,
                                                      std::vector<std::string>* notes);
 
   Database* database_ = nullptr;
-  Statement insert_event_, upsert_job_, upsert_spec_, upsert_replica_, acknowledge_, add_rounds_,
+  SqlStatement insert_event_, upsert_job_, upsert_spec_, upsert_replica_, acknowledge_, add_rounds_,
       upsert_meta_, read_meta_, is_ended_, next_ended_;
   // The description of each live job as last written, so that it is written once only.
   std::unordered_map<JobId, std::shared_ptr<const JobSpec>> written_specs_;

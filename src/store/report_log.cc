@@ -23,7 +23,7 @@ constexpr const char* kBlockColumns =
 
 }  // namespace
 
-ReportLog::Block ReportLog::ToBlock(const Statement& row) {
+ReportLog::Block ReportLog::ToBlock(const SqlStatement& row) {
   return {.id = row.Int(0),
           .first = row.Int(2),
           .last = row.Int(3),
@@ -41,7 +41,7 @@ Result<ReportLog> ReportLog::Open(Database& database, RecordTables& tables,
   log.tables_ = &tables;
   log.rules_ = rules;
   const std::string columns = kBlockColumns;
-  const std::pair<Statement*, std::string> statements[] = {
+  const std::pair<SqlStatement*, std::string> statements[] = {
       {&log.insert_frame_, "INSERT INTO report_tail VALUES (?1, ?2, ?3)"},
       {&log.delete_frames_, "DELETE FROM report_tail WHERE id <= ?1"},
       {&log.insert_block_,
@@ -66,7 +66,7 @@ Result<ReportLog> ReportLog::Open(Database& database, RecordTables& tables,
     METE_ASSIGN_OR_RETURN(*statement, database.Prepare(sql));
   }
 
-  METE_ASSIGN_OR_RETURN(Statement tail,
+  METE_ASSIGN_OR_RETURN(SqlStatement tail,
                         database.Prepare("SELECT id, data FROM report_tail ORDER BY id"));
   for (;;) {
     METE_ASSIGN_OR_RETURN(const bool row, tail.Step());
@@ -97,7 +97,7 @@ Result<int64_t> ReportLog::Count(JobId job) {
   if (const auto stream = streams_.find(job); stream != streams_.end()) {
     return stream->second.count();
   }
-  StatementUse use(count_);
+  SqlUse use(count_);
   METE_ASSIGN_OR_RETURN(const bool row, count_.Bind(1, job.value).Step());
   return row ? count_.Int(0) + 1 : 0;
 }
@@ -283,7 +283,7 @@ Status ReportLog::WriteBlocks(JobId job, std::vector<StoredReport> reports, int 
 }
 
 Result<std::vector<StoredReport>> ReportLog::ReadBlock(int64_t id) {
-  StatementUse use(read_block_);
+  SqlUse use(read_block_);
   METE_ASSIGN_OR_RETURN(const bool row, read_block_.Bind(1, id).Step());
   if (!row) return std::vector<StoredReport>();
   METE_ASSIGN_OR_RETURN(std::vector<JobReports> sections, codec_.Decode(read_block_.Bytes(0)));
@@ -299,11 +299,11 @@ Result<bool> ReportLog::Squeeze(Duration now) {
   return ThinFirst(squeeze_block_.Bind(1, kNever.count()), now, true);
 }
 
-Result<bool> ReportLog::ThinFirst(Statement& pick, Duration now, bool forced) {
+Result<bool> ReportLog::ThinFirst(SqlStatement& pick, Duration now, bool forced) {
   JobId job;
   Block start;
   {
-    StatementUse use(pick);
+    SqlUse use(pick);
     METE_ASSIGN_OR_RETURN(const bool row, pick.Step());
     if (!row) return false;
     start = ToBlock(pick);
@@ -331,7 +331,7 @@ Result<std::vector<ReportLog::Block>> ReportLog::FindRun(JobId job, const Block&
   std::vector<Block> run;
   int64_t reports = start.kept;
   {
-    StatementUse use(previous_block_);
+    SqlUse use(previous_block_);
     METE_ASSIGN_OR_RETURN(const bool row,
                           previous_block_.Bind(1, job.value).Bind(2, start.first).Step());
     if (row) {
@@ -343,7 +343,7 @@ Result<std::vector<ReportLog::Block>> ReportLog::FindRun(JobId job, const Block&
     }
   }
   run.push_back(start);
-  StatementUse use(next_blocks_);
+  SqlUse use(next_blocks_);
   next_blocks_.Bind(1, job.value).Bind(2, start.first).Bind(3, kBlocksInRunMax);
   for (;;) {
     METE_ASSIGN_OR_RETURN(const bool row, next_blocks_.Step());
@@ -381,7 +381,7 @@ Status ReportLog::ThinRun(JobId job, const std::vector<Block>& run, int64_t coun
 Result<int64_t> ReportLog::DeleteBlocks(JobId job, int64_t blocks_max) {
   std::vector<int64_t> ids;
   {
-    StatementUse use(first_blocks_);
+    SqlUse use(first_blocks_);
     first_blocks_.Bind(1, job.value).Bind(2, blocks_max);
     for (;;) {
       METE_ASSIGN_OR_RETURN(const bool row, first_blocks_.Step());
@@ -418,9 +418,9 @@ Result<ReportPage> ReportLog::Read(const ReportQuery& query) {
   };
 
   if (query.newest) take_tail();
-  Statement& blocks = query.newest ? backward_ : forward_;
+  SqlStatement& blocks = query.newest ? backward_ : forward_;
   {
-    StatementUse use(blocks);
+    SqlUse use(blocks);
     blocks.Bind(1, query.job.value).Bind(2, query.from_number);
     blocks.Bind(3, query.from_iteration.value_or(kAny)).Bind(4, kAny);
     while (found.size() <= limit) {

@@ -110,8 +110,8 @@ class ReportLog {
   Status WriteBlocks(JobId job, std::vector<StoredReport> reports, int level, Duration written,
                      Duration due);
   Result<std::vector<StoredReport>> ReadBlock(int64_t id);
-  static Block ToBlock(const Statement& row);
-  Result<bool> ThinFirst(Statement& pick, Duration now, bool forced);
+  static Block ToBlock(const SqlStatement& row);
+  Result<bool> ThinFirst(SqlStatement& pick, Duration now, bool forced);
   Result<std::vector<Block>> FindRun(JobId job, const Block& start, Duration due, int64_t count);
   Status ThinRun(JobId job, const std::vector<Block>& run, int64_t count);
 
@@ -119,7 +119,7 @@ class ReportLog {
   RecordTables* tables_ = nullptr;
   ThinningRules rules_;
   ReportCodec codec_;
-  Statement insert_frame_, delete_frames_, insert_block_, read_block_, count_, due_block_,
+  SqlStatement insert_frame_, delete_frames_, insert_block_, read_block_, count_, due_block_,
       squeeze_block_, next_blocks_, previous_block_, postpone_, delete_block_, first_blocks_,
       forward_, backward_;
   int64_t next_frame_id_ = 1;

@@ -68,7 +68,7 @@ bool Decodes(const Table& table, const ScannedRow& row, ReportCodec& codec) {
   }
 }
 
-void BindColumn(Statement& statement, int index, const Value& value) {
+void BindColumn(SqlStatement& statement, int index, const Value& value) {
   if (const int64_t* integer = std::get_if<int64_t>(&value)) {
     statement.Bind(index, *integer);
   } else if (const Text* text = std::get_if<Text>(&value)) {
@@ -82,9 +82,9 @@ void BindColumn(Statement& statement, int index, const Value& value) {
 
 // Pauses the jobs that wait to start; how many.
 Result<int64_t> HoldQueued(Database& fresh) {
-  METE_ASSIGN_OR_RETURN(Statement queued,
+  METE_ASSIGN_OR_RETURN(SqlStatement queued,
                         fresh.Prepare("SELECT id, record FROM job WHERE phase = 'queued'"));
-  METE_ASSIGN_OR_RETURN(Statement update,
+  METE_ASSIGN_OR_RETURN(SqlStatement update,
                         fresh.Prepare("UPDATE job SET record = ?2 WHERE id = ?1"));
   std::vector<std::pair<int64_t, std::string>> held;
   for (;;) {
@@ -119,7 +119,7 @@ class Import {
       ++undecodable_;
       return;
     }
-    Statement& insert = inserts_[table->tag];
+    SqlStatement& insert = inserts_[table->tag];
     insert.Bind(1, row.rowid);
     for (size_t i = 1; i < table->columns; ++i) {
       BindColumn(insert, static_cast<int>(i) + 1, row.columns[i]);
@@ -141,7 +141,7 @@ class Import {
     return table == kTables.end() ? nullptr : table;
   }
 
-  std::map<RowTag, Statement> inserts_;
+  std::map<RowTag, SqlStatement> inserts_;
   ReportCodec codec_;
   Status status_;
   int64_t undecodable_ = 0;
