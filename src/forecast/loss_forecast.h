@@ -27,7 +27,7 @@ struct LossForecast {
   double level = 0;      // what the gains are counted from
   double asymptote = 0;  // level - gain.Limit()
   GainTable gain;        // expected fall of the loss against further iterations
-  // The gain lies between gain_low and gain_high times `gain` about four times out of five.
+  // The gain lies between gain_low and gain_high times `gain` about three times out of four.
   double gain_low = 0;
   double gain_high = 1;
   // Mean |error| of the forecasts made for ten iterations ahead whose outcome is known, as a
@@ -36,12 +36,19 @@ struct LossForecast {
   // Weight of a loss against the next newer one in the fit, averaged over the fits used.
   double decay = 0;
 
+  // Counts one more loss; iterations start anywhere >= 0 and may leave gaps, but only one beyond
+  // the newest counts. False (and counted as rejected) for a repeat, for one out of order, and for
+  // a loss that is not finite.
+  bool Count(int64_t iteration_reported, double loss);
+
   // The expected loss after `iterations` more.
   double LossAt(double iterations) const { return level - gain.At(iterations); }
   // What the job covers from its first loss to its end (`target`: the user's, else the asymptote),
   // in units of loss; always > 0, so that one can divide by it.
   double Range() const { return RangeTo(asymptote); }
   double RangeTo(double target) const;
+
+  bool operator==(const LossForecast&) const = default;
 };
 
 }  // namespace mete

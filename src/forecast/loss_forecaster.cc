@@ -14,30 +14,21 @@ constexpr int64_t kOriginStride = 4;
 // than kFewChecks.
 constexpr double kSharpness = 12;
 constexpr double kFewChecks = 10;
+// Errors of this many times the falls that were forecast say no more than that nothing is known.
+constexpr double kUnknown = 100;
+// About three of four outcomes lie within so many mean errors.
+constexpr double kSpread = 2.5;
 // The first knot of the gain table is at most this part of the time that the fall takes to slow.
 constexpr double kFirstKnot = 0.02;
 
 }  // namespace
 
 bool LossForecaster::Add(int64_t iteration, double loss) {
-  if (!std::isfinite(loss) || iteration < 0 || (losses_ > 0 && iteration <= forecast_.iteration)) {
-    ++forecast_.rejected;
-    return false;
-  }
-  if (losses_ == 0) {
-    forecast_.first = forecast_.best = loss;
-    first_negative_ = std::numeric_limits<int64_t>::max();
-  } else {
-    const double fall = forecast_.current - loss;
-    forecast_.max_delta = losses_ == 1 ? fall : std::max(forecast_.max_delta, fall);
-    forecast_.best = std::min(forecast_.best, loss);
-  }
+  if (!forecast_.Count(iteration, loss)) return false;
   if (loss < 0) first_negative_ = std::min(first_negative_, losses_);
-  forecast_.current = loss;
-  forecast_.iteration = iteration;
   loss_ring_[losses_ % kRing] = loss;
   iteration_ring_[losses_ % kRing] = iteration;
-  forecast_.losses = ++losses_;
+  ++losses_;
   fresh_ = false;
   return true;
 }
@@ -177,7 +168,7 @@ LossForecaster::Judgement LossForecaster::Judge() {
     }
   }
   if (at_horizon > 0) judgement.error = error / at_horizon;
-  if (all_falls > 0) judgement.error_to_fall = all_errors / all_falls;
+  if (all_errors < kUnknown * all_falls) judgement.error_to_fall = all_errors / all_falls;
   return judgement;
 }
 
@@ -230,8 +221,8 @@ void LossForecaster::Refit() {
   out.asymptote = out.level - out.gain.Limit();
   const double range = out.first - out.best;
   out.backtest_error = judgement.error < 0 ? -1 : range > 0 ? judgement.error / range : 0;
-  out.gain_low = std::max(0.0, 1 - judgement.error_to_fall);
-  out.gain_high = 1 + judgement.error_to_fall;
+  out.gain_low = std::max(0.0, 1 - kSpread * judgement.error_to_fall);
+  out.gain_high = 1 + kSpread * judgement.error_to_fall;
 }
 
 }  // namespace mete

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "forecast/loss_forecast.h"
@@ -38,9 +39,9 @@ class LossForecaster {
 
   explicit LossForecaster(const LossForecastOptions& options = {}) : options_(options) {}
 
-  // The loss after `iteration` >= 0. Iterations may leave gaps, and may start anywhere, but only an
-  // iteration beyond the newest one counts: a repeat or one out of order is rejected, and so is a
-  // loss that is not finite. Returns whether it counted. A goal to maximise negates its losses.
+  // The loss after `iteration`; see LossForecast::Count for what counts. A job that starts again
+  // from a checkpoint repeats iterations, which are rejected until it is beyond them. A goal to
+  // maximise negates its losses.
   bool Add(int64_t iteration, double loss);
 
   // Refits when losses were added since the last call; about 5 microseconds.
@@ -78,7 +79,7 @@ class LossForecaster {
     // Of the weighted average: mean |error| at the last check, negative if there was none; and the
     // errors at all checks against the falls forecast for them.
     double error = -1;
-    double error_to_fall = 1;
+    double error_to_fall = 100;
   };
 
   static bool IsOrigin(int64_t losses);
@@ -98,7 +99,7 @@ class LossForecaster {
   std::array<double, kRing> loss_ring_ = {};
   std::array<int64_t, kRing> iteration_ring_ = {};
   // The number of the first loss that was negative; losses count from 0.
-  int64_t first_negative_ = 0;
+  int64_t first_negative_ = std::numeric_limits<int64_t>::max();
   std::array<Origin, kOrigins> origins_ = {};
   bool fresh_ = true;
   LossForecast forecast_;
