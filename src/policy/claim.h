@@ -6,6 +6,7 @@
 // Shares are integers, so that sums do not depend on the order of the jobs: kWholeShare is all of
 // the cluster's scarcest resource for that unit (its dominant share, as in DRF, NSDI 2011).
 
+#include <algorithm>
 #include <cstdint>
 
 #include "cluster/resources.h"
@@ -24,6 +25,12 @@ struct Claim {
   double weight = 1;   // within its group; > 0
   uint32_t group = 0;  // its tenant
 };
+
+// The lesser amount of each resource.
+inline Resources Least(const Resources& a, const Resources& b) {
+  return {std::min(a.cpu_millis, b.cpu_millis), std::min(a.memory_bytes, b.memory_bytes),
+          std::min(a.gpus, b.gpus)};
+}
 
 // The dominant share of `unit` in `capacity`, at least 1; what takes something of which there is
 // nothing costs more than everything.

@@ -56,7 +56,7 @@ void BenchSize(int64_t jobs, int64_t units) {
   };
   const PolicyRegistry registry = BuiltinPolicies();
   for (const auto& [name, text] : {std::pair<std::string, std::string>{"allocate", "slaq"},
-                                   {"allocate_by_price", "slaq:method=price"},
+                                   {"allocate_by_heap", "slaq:method=heap"},
                                    {"fair", "fair"},
                                    {"soonest", "soonest"}}) {
     const auto policy = registry.Make(text);
@@ -81,12 +81,14 @@ void BenchSize(int64_t jobs, int64_t units) {
 }  // namespace
 }  // namespace mete
 
-int main() {
+// With an argument, only sizes that contain it: "4000x".
+int main(int argc, char** argv) {
   for (const auto& [jobs, units] : {std::pair<int64_t, int64_t>{10, 20},
                                     {100, 400},
                                     {1000, 4000},
                                     {4000, 16000},
                                     {10000, 100000}}) {
-    mete::BenchSize(jobs, units);
+    const std::string size = std::to_string(jobs) + "x" + std::to_string(units);
+    if (argc < 2 || size.find(argv[1]) != std::string::npos) mete::BenchSize(jobs, units);
   }
 }

@@ -189,16 +189,19 @@ TEST_F(LossDrivenTest, MemoryAdmitsInOrderAndKeepsRoomForWhoWaitedLong) {
 
 TEST_F(LossDrivenTest, SoonestRunsTheLeastWorkFirst) {
   Add(10, 0.02);
-  Add(10, 0.05);  // 60 iterations to 95 %
+  Add(10, 0.05);
   Add(10, 0.03);
   ViewJob& small = view_.jobs[2];
   small.roles[0].max_units = 8;
   // Floors are 1 each; job 2 has the least work left and takes all above.
   EXPECT_EQ(Units("soonest"), (Counts{1, 18, 1}));
   EXPECT_EQ(ReasonOf(2).code, ReasonCode::kShortestWork);
-  EXPECT_NEAR(ReasonOf(2).numbers[0], 0.5 * (std::log(20) / 0.05 - 9), 3);
+  const LossForecast& forecast = view_.forecasts[1];
+  const double target = forecast.first - 0.95 * forecast.Range();
+  const double iterations = forecast.gain.IterationsFor(forecast.level - target);
+  EXPECT_NEAR(ReasonOf(2).numbers[0], 0.5 * iterations, 1e-9);
   EXPECT_EQ(ReasonOf(2).numbers[1], 1);
-  EXPECT_NEAR(ReasonOf(2).numbers[2], 0.05, 0.01);
+  EXPECT_NEAR(ReasonOf(2).numbers[2], target, 1e-12);
   EXPECT_EQ(ReasonOf(2).runner_up, JobId{3});
   view_.jobs[1].roles[0].max_units = 9;
   EXPECT_EQ(Units("soonest"), (Counts{3, 9, 8}));

@@ -14,8 +14,10 @@
 // Units with a gain of 0 are not given, claims whose next unit does not fit drop out, ties go to
 // the lower `tie`. Both variants give the same result:
 //   GiveOneByOne: a heap; O(J + C log J).
-//   GiveByPrice:  bisects on the price (the least gain for cost that is paid for) until few units
-//                 are undecided and leaves those to the heap; O(J log C log(range of gains)).
+//   GiveByPrice:  bisects on the price (the least gain for cost that is paid for), first among a
+//                 sample of the claims, then among all, until few units are undecided, and leaves
+//                 those to the heap; O(J log C log(range of gains)). It walks the claims in order,
+//                 which suits caches.
 
 #include <algorithm>
 #include <cmath>
@@ -59,23 +61,55 @@ class MarginalAllocation {
       return price != other.price ? price > other.price : tie < other.tie;
     }
   };
-  // A claim whose units are known to lie in [low, high] while prices are tried.
+  // How far a claim is: the gain with its units, with one more, and the price of that one; 0 when
+  // it has its `high`.
+  struct Progress {
+    int64_t units = 0;
+    double gain = 0, gain_with = 0, price = 0;
+  };
+  // A claim that holds at least `now.units` and at most `high` when all prices tried so far are
+  // considered; `tried` is where the last price leads.
   struct Bracket {
-    int64_t low, high, tried;
     uint32_t index;
+    int64_t high;
+    Progress now, tried;
+  };
+  // Brackets of some claims, and the prices that made them: what is worth more than `dear` fits
+  // together, what is worth more than `cheap` does not.
+  struct Search {
+    std::vector<Bracket> brackets;
+    double dear = 0, cheap = 0;
+    int64_t undecided = 0;
   };
 
   static double Price(double gain, double gain_with, const Claim& claim) {
     return (gain_with - gain) *
            (static_cast<double>(kWholeShare) / static_cast<double>(claim.cost));
   }
+
+  // Goes up from `from` while units are worth more than `price` each, at most to `high`.
   template <typename Gain>
-  static double PriceOf(const Claim& claim, uint32_t i, int64_t unit, const Gain& gain) {
-    return Price(gain(i, unit - 1), gain(i, unit), claim);
-  }
+  static Progress Climb(const Claim& claim, uint32_t index, Progress from, int64_t high,
+                        const Gain& gain, double price);
+  // Tries a price between `cheap` and `dear`, and narrows the brackets and the range.
+  template <typename Gain>
+  static void TryPrice(std::span<const Claim> claims, std::span<const int64_t> units,
+                       const Gain& gain, const Resources& room, double price, Search* search);
+  // Until few units are undecided.
+  template <typename Gain>
+  static void Bisect(std::span<const Claim> claims, std::span<const int64_t> units,
+                     const Gain& gain, const Resources& room, Search* search);
+  // Tries prices around the one at which a sample of the claims would spend its part of the room.
+  template <typename Gain>
+  void TryPriceOfSample(std::span<const Claim> claims, std::span<const int64_t> units,
+                        const Gain& gain, const Resources& room);
+  // Gives from the heap, which holds the next unit of each claim; `least` fits into any of them.
+  template <typename Gain>
+  Margin GiveFromHeap(std::span<const Claim> claims, const Gain& gain, const Resources& least,
+                      Resources* free, std::span<int64_t> units);
 
   TopHeap<Entry> heap_;
-  std::vector<Bracket> brackets_;
+  Search all_, sample_;
 };
 
 template <typename Gain>
@@ -89,15 +123,61 @@ MarginalAllocation::Margin MarginalAllocation::GiveOneByOne(std::span<const Clai
   for (uint32_t i : who) {
     const Claim& claim = claims[i];
     if (units[i] >= claim.high) continue;
-    least.cpu_millis = std::min(least.cpu_millis, claim.unit.cpu_millis);
-    least.memory_bytes = std::min(least.memory_bytes, claim.unit.memory_bytes);
-    least.gpus = std::min(least.gpus, claim.unit.gpus);
+    least = Least(least, claim.unit);
     const double gain_with = gain(i, units[i] + 1);
     const double price = Price(gain(i, units[i]), gain_with, claim);
     if (price > 0) heap_.Append({price, claim.tie, gain_with, i});
   }
-  heap_.Build();
+  return GiveFromHeap(claims, gain, least, free, units);
+}
 
+template <typename Gain>
+MarginalAllocation::Margin MarginalAllocation::GiveByPrice(std::span<const Claim> claims,
+                                                           std::span<const uint32_t> who,
+                                                           const Gain& gain, Resources* free,
+                                                           std::span<int64_t> units) {
+  METE_CHECK(units.size() == claims.size());
+  all_.brackets.clear();
+  all_.dear = all_.cheap = 0;
+  all_.undecided = 0;
+  Resources least{INT64_MAX, INT64_MAX, INT64_MAX};
+  for (uint32_t i : who) {
+    const Claim& claim = claims[i];
+    if (units[i] >= claim.high) continue;
+    Progress now{.units = units[i], .gain = gain(i, units[i]), .gain_with = gain(i, units[i] + 1)};
+    now.price = Price(now.gain, now.gain_with, claim);
+    if (!(now.price > 0)) continue;
+    least = Least(least, claim.unit);
+    all_.brackets.push_back({.index = i, .high = claim.high, .now = now});
+    all_.dear = std::max(all_.dear, now.price);
+    all_.undecided += claim.high - units[i];
+  }
+  TryPriceOfSample(claims, units, gain, *free);
+  Bisect(claims, units, gain, *free, &all_);
+
+  heap_.Clear();
+  double paid = HUGE_VAL;
+  for (const Bracket& bracket : all_.brackets) {
+    const uint32_t i = bracket.index;
+    const Progress& now = bracket.now;
+    if (now.units > units[i]) {
+      paid = std::min(paid, Price(gain(i, now.units - 1), now.gain, claims[i]));
+      *free -= claims[i].unit * (now.units - units[i]);
+      units[i] = now.units;
+    }
+    if (now.price > 0) heap_.Append({now.price, claims[i].tie, now.gain_with, i});
+  }
+  Margin margin = GiveFromHeap(claims, gain, least, free, units);
+  if (margin.price == 0 && paid < HUGE_VAL) margin.price = paid;
+  return margin;
+}
+
+template <typename Gain>
+MarginalAllocation::Margin MarginalAllocation::GiveFromHeap(std::span<const Claim> claims,
+                                                            const Gain& gain,
+                                                            const Resources& least, Resources* free,
+                                                            std::span<int64_t> units) {
+  heap_.Build();
   Margin margin;
   const auto passed_over = [&margin](uint32_t i) {
     if (margin.next == kNobody) {
@@ -135,75 +215,109 @@ MarginalAllocation::Margin MarginalAllocation::GiveOneByOne(std::span<const Clai
 }
 
 template <typename Gain>
-MarginalAllocation::Margin MarginalAllocation::GiveByPrice(std::span<const Claim> claims,
-                                                           std::span<const uint32_t> who,
-                                                           const Gain& gain, Resources* free,
-                                                           std::span<int64_t> units) {
-  METE_CHECK(units.size() == claims.size());
-  brackets_.clear();
-  double dear = 0;  // a price that fits: who would pay more has its units in `low`
-  for (uint32_t i : who) {
-    const Claim& claim = claims[i];
-    if (units[i] >= claim.high) continue;
-    const double price = PriceOf(claim, i, units[i] + 1, gain);
-    if (!(price > 0)) continue;
-    brackets_.push_back({units[i], claim.high, 0, i});
-    dear = std::max(dear, price);
+MarginalAllocation::Progress MarginalAllocation::Climb(const Claim& claim, uint32_t index,
+                                                       Progress from, int64_t high,
+                                                       const Gain& gain, double price) {
+  constexpr int64_t kSingleSteps = 4;
+  if (!(from.price > price) || from.units == high) return from;
+  Progress at{.units = from.units + 1, .gain = from.gain_with};
+  int64_t beyond = high + 1;  // the least number of units known to be worth too little
+  int64_t stride = 1;
+  while (beyond - at.units > 1) {
+    // Growing strides, then halving.
+    const int64_t unit = at.units + std::min(stride, (beyond - at.units) / 2);
+    const double before = unit - 1 == at.units ? at.gain : gain(index, unit - 1);
+    const double with = gain(index, unit);
+    const double worth = Price(before, with, claim);
+    if (worth > price) {
+      at.units = unit;
+      at.gain = with;
+      if (unit - from.units >= kSingleSteps) stride *= 2;
+    } else {
+      beyond = unit;
+      at.gain_with = with;
+      at.price = worth;
+    }
   }
-  double cheap = 0;
-  double try_ratio = 0.25;  // shrinks quickly until a price is found that is too cheap
-  size_t undecided = 0;
-  for (const Bracket& bracket : brackets_) undecided += bracket.high - bracket.low;
-  for (int step = 0; step < 200 && undecided > brackets_.size() / 4 + 8; ++step) {
+  if (beyond > high && at.units < claim.high) {
+    at.gain_with = gain(index, at.units + 1);
+    at.price = Price(at.gain, at.gain_with, claim);
+  }
+  return at;
+}
+
+template <typename Gain>
+void MarginalAllocation::TryPrice(std::span<const Claim> claims, std::span<const int64_t> units,
+                                  const Gain& gain, const Resources& room, double price,
+                                  Search* search) {
+  Resources taken;
+  for (Bracket& bracket : search->brackets) {
+    const Claim& claim = claims[bracket.index];
+    bracket.tried = Climb(claim, bracket.index, bracket.now, bracket.high, gain, price);
+    taken += claim.unit * (bracket.tried.units - units[bracket.index]);
+  }
+  const bool fits = taken.FitsIn(room);
+  (fits ? search->dear : search->cheap) = price;
+  search->undecided = 0;
+  for (Bracket& bracket : search->brackets) {
+    if (fits) {
+      bracket.now = bracket.tried;
+    } else {
+      bracket.high = bracket.tried.units;
+    }
+    search->undecided += bracket.high - bracket.now.units;
+  }
+}
+
+template <typename Gain>
+void MarginalAllocation::Bisect(std::span<const Claim> claims, std::span<const int64_t> units,
+                                const Gain& gain, const Resources& room, Search* search) {
+  const auto few = static_cast<int64_t>(search->brackets.size() / 4 + 8);
+  double shrink = 0.25;  // faster each time, until a price is found that is too cheap
+  for (int step = 0; step < 200 && search->undecided > few; ++step) {
+    const double dear = search->dear, cheap = search->cheap;
     double price;
     if (cheap > 0) {
       // Halves the logarithm while the range spans magnitudes, the range itself afterwards.
       price = dear > 4 * cheap ? std::sqrt(dear) * std::sqrt(cheap) : cheap + (dear - cheap) / 2;
     } else {
-      price = dear * try_ratio;
-      try_ratio *= try_ratio;
+      price = dear * shrink;
+      shrink *= shrink;
     }
     if (price > 0 && !(price > cheap && price < dear)) break;
-    Resources taken;
-    for (Bracket& bracket : brackets_) {
-      // The number of units worth more than `price`, which lies in [low, high].
-      int64_t low = bracket.low, high = bracket.high;
-      while (low < high) {
-        const int64_t middle = low + (high - low + 1) / 2;
-        if (PriceOf(claims[bracket.index], bracket.index, middle, gain) > price) {
-          low = middle;
-        } else {
-          high = middle - 1;
-        }
-      }
-      bracket.tried = low;
-      taken += claims[bracket.index].unit * (low - units[bracket.index]);
-    }
-    const bool fits = taken.FitsIn(*free);
-    undecided = 0;
-    for (Bracket& bracket : brackets_) {
-      (fits ? bracket.low : bracket.high) = bracket.tried;
-      undecided += bracket.high - bracket.low;
-    }
-    if (fits) {
-      dear = price;
-    } else {
-      cheap = price;
-    }
+    TryPrice(claims, units, gain, room, price, search);
     if (price == 0) break;
   }
-  double paid = 0;
-  for (const Bracket& bracket : brackets_) {
-    const uint32_t i = bracket.index;
-    if (bracket.low == units[i]) continue;
-    *free -= claims[i].unit * (bracket.low - units[i]);
-    units[i] = bracket.low;
-    const double last = PriceOf(claims[i], i, units[i], gain);
-    paid = paid > 0 ? std::min(paid, last) : last;
+}
+
+template <typename Gain>
+void MarginalAllocation::TryPriceOfSample(std::span<const Claim> claims,
+                                          std::span<const int64_t> units, const Gain& gain,
+                                          const Resources& room) {
+  constexpr size_t kSample = 256;
+  const size_t every = all_.brackets.size() / kSample;
+  if (every < 4) return;
+  sample_.brackets.clear();
+  sample_.dear = all_.dear;
+  sample_.cheap = 0;
+  sample_.undecided = 0;
+  for (size_t b = 0; b < all_.brackets.size(); b += every) {
+    sample_.brackets.push_back(all_.brackets[b]);
+    sample_.undecided += all_.brackets[b].high - all_.brackets[b].now.units;
   }
-  Margin margin = GiveOneByOne(claims, who, gain, free, units);
-  if (margin.price == 0) margin.price = paid;
-  return margin;
+  const auto part = [every](int64_t amount) { return amount / static_cast<int64_t>(every); };
+  Bisect(claims, units, gain, {part(room.cpu_millis), part(room.memory_bytes), part(room.gpus)},
+         &sample_);
+  if (!(sample_.cheap > 0)) return;
+  // From the dear side, so that the brackets close from below, with a step for the sample's error.
+  double price = sample_.dear * 1.1;
+  for (int step = 0; step < 8; ++step) {
+    if (!(price > all_.cheap && price < all_.dear)) return;
+    TryPrice(claims, units, gain, room, price, &all_);
+    if (all_.dear == price && all_.cheap > 0) return;
+    if (all_.cheap == price && step > 0) return;
+    price *= all_.dear == price ? 1 / 1.25 : 1.25;
+  }
 }
 
 }  // namespace mete

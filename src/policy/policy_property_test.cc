@@ -23,7 +23,7 @@ const char* const kControlling[] = {"fifo",
                                     "fair:start=first",
                                     "slaq",
                                     "slaq:floor=0,start=fair,normalise=max-delta,damping=0",
-                                    "slaq:method=price,floor=0.5",
+                                    "slaq:method=heap,floor=0.5",
                                     "soonest",
                                     "soonest:floor=0.1,start=fair"};
 

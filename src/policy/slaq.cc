@@ -46,7 +46,7 @@ struct SlaqOptions {
   GroundworkOptions groundwork;
   Normalise normalise = Normalise::kRange;
   double damping = 0.1;
-  bool by_price = false;
+  bool by_price = true;
 };
 
 class SlaqPolicy : public Policy {
@@ -141,7 +141,8 @@ PolicyRegistry::Entry SlaqEntry() {
                   "range or max-delta: what a loss is compared with, its whole way or its largest "
                   "step (as published)"});
   list.push_back({"damping", "0.1", "0 to 1: how much more a unit counts where it is already"});
-  list.push_back({"method", "heap", "heap or price: two ways to the same division"});
+  list.push_back({"method", "price",
+                  "heap or price: two ways to the same division, the latter faster for many jobs"});
   return {.name = "slaq",
           .summary = "cores to the job whose loss falls most for them (SLAQ, SoCC 2017)",
           .options = std::move(list),

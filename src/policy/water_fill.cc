@@ -12,11 +12,6 @@ double Level(const Claim& claim, int64_t units) {
   return static_cast<double>(units) * static_cast<double>(claim.cost) / claim.weight;
 }
 
-Resources Least(const Resources& a, const Resources& b) {
-  return {std::min(a.cpu_millis, b.cpu_millis), std::min(a.memory_bytes, b.memory_bytes),
-          std::min(a.gpus, b.gpus)};
-}
-
 // The least that any of `who` can still ask for: where it does not fit, nobody's next unit does.
 Resources LeastUnit(std::span<const Claim> claims, std::span<const uint32_t> who) {
   Resources least{INT64_MAX, INT64_MAX, INT64_MAX};
@@ -35,12 +30,26 @@ uint32_t WaterFill::Run(std::span<const Claim> claims, std::span<const uint32_t>
   const bool one_group =
       std::all_of(who.begin(), who.end(), [&](uint32_t i) { return claims[i].group == group; });
   if (!one_group) return RaiseByGroup(claims, who, group_weights, free, units);
-  RaiseTogether(claims, who, free, units);
-  return RaiseOneByOne(claims, who, free, units);
+  if (LeastUnit(claims, who).FitsIn(*free)) {
+    RaiseTogether(claims, who, free, units);
+    return RaiseOneByOne(claims, who, free, units);
+  }
+  return Lowest(claims, who, units);
 }
 
-// Bisects on the level: at a level t each claim holds the units that end at or below t. Stops when
-// few units are undecided, and leaves those to the heap.
+uint32_t WaterFill::Lowest(std::span<const Claim> claims, std::span<const uint32_t> who,
+                           std::span<const int64_t> units) {
+  Entry lowest{.level = HUGE_VAL, .tie = UINT64_MAX, .index = kNobody};
+  for (uint32_t i : who) {
+    if (units[i] >= claims[i].high) continue;
+    const Entry entry{Level(claims[i], units[i] + 1), claims[i].tie, i};
+    if (entry.Before(lowest)) lowest = entry;
+  }
+  return lowest.index;
+}
+
+// Searches for the level: at a level t each claim holds the units that end at or below t. Stops
+// when few units are undecided, and leaves those to the heap.
 void WaterFill::RaiseTogether(std::span<const Claim> claims, std::span<const uint32_t> who,
                               Resources* free, std::span<int64_t> units) {
   slopes_.clear();
@@ -61,6 +70,7 @@ void WaterFill::RaiseTogether(std::span<const Claim> claims, std::span<const uin
   struct Sum {
     Resources taken;
     int64_t units = 0;
+    double filled = 0;  // the fraction of what is free that is taken, of the scarcest resource
   };
   const auto sum_at = [&](double level) {
     Sum sum;
@@ -69,9 +79,11 @@ void WaterFill::RaiseTogether(std::span<const Claim> claims, std::span<const uin
       sum.taken += slope.unit * more;
       sum.units += more;
     }
+    sum.filled = DominantShare(sum.taken, *free);
     return sum;
   };
 
+  const Resources least = LeastUnit(claims, who);
   double below = 0;
   const auto few = static_cast<int64_t>(slopes_.size() / 8 + 8);
   Sum low, high = sum_at(above);
@@ -79,15 +91,21 @@ void WaterFill::RaiseTogether(std::span<const Claim> claims, std::span<const uin
     low = high;
     below = above;
   }
-  for (int i = 0; i < 100 && high.units - low.units > few; ++i) {
-    const double middle = below + (above - below) / 2;
-    if (!(middle > below && middle < above)) break;
-    const Sum sum = sum_at(middle);
+  for (int step = 0; step < 100 && high.units - low.units > few; ++step) {
+    if (!least.FitsIn(*free - low.taken)) break;
+    // Where a straight line would be full, and every third time the middle, lest one end stick.
+    const double where = step % 3 == 2 || !std::isfinite(high.filled)
+                             ? 0.5
+                             : std::clamp((1 + 1e-9 - low.filled) / (high.filled - low.filled),
+                                          1.0 / 64, 1 - 1.0 / 64);
+    const double level = below + (above - below) * where;
+    if (!(level > below && level < above)) break;
+    const Sum sum = sum_at(level);
     if (sum.taken.FitsIn(*free)) {
-      below = middle;
+      below = level;
       low = sum;
     } else {
-      above = middle;
+      above = level;
       high = sum;
     }
   }
@@ -101,12 +119,13 @@ void WaterFill::RaiseTogether(std::span<const Claim> claims, std::span<const uin
 
 uint32_t WaterFill::RaiseOneByOne(std::span<const Claim> claims, std::span<const uint32_t> who,
                                   Resources* free, std::span<int64_t> units) {
+  const Resources least = LeastUnit(claims, who);
+  if (!least.FitsIn(*free)) return Lowest(claims, who, units);
   heap_.Clear();
   for (uint32_t i : who) {
     if (units[i] < claims[i].high) heap_.Append({Level(claims[i], units[i] + 1), claims[i].tie, i});
   }
   heap_.Build();
-  const Resources least = LeastUnit(claims, who);
   uint32_t next = kNobody;
   while (!heap_.empty()) {
     const uint32_t i = heap_.top().index;

@@ -7,8 +7,8 @@
 // weight, counting the next unit; ties go to the lower group, the lower `tie`. A claim leaves when
 // it reaches its `high` or its next unit no longer fits into what is free, so several resources
 // make this progressive filling (DRF, NSDI 2011) and nothing that somebody could use stays free.
-// With one group in play all units that surely go out are found by bisection on the level, so the
-// cost does not grow with the number of units: O(J log(...)); with more groups it is O(C log J).
+// With one group in play all units that surely go out are found by a search for the level, so the
+// cost hardly grows with the number of units; with more groups it is O(C log J).
 //
 // Only the claims in `who` gain units, and none loses any: `units` is where they start from.
 
@@ -49,6 +49,8 @@ class WaterFill {
 
   void RaiseTogether(std::span<const Claim> claims, std::span<const uint32_t> who, Resources* free,
                      std::span<int64_t> units);
+  static uint32_t Lowest(std::span<const Claim> claims, std::span<const uint32_t> who,
+                         std::span<const int64_t> units);
   uint32_t RaiseOneByOne(std::span<const Claim> claims, std::span<const uint32_t> who,
                          Resources* free, std::span<int64_t> units);
   uint32_t RaiseByGroup(std::span<const Claim> claims, std::span<const uint32_t> who,
