@@ -1,5 +1,6 @@
 #include "runner/exit_file.h"
 
+#include <cstring>
 #include <optional>
 #include <variant>
 
@@ -23,10 +24,12 @@ Status WriteExitFile(const std::string& replica_directory, const Exited& exited)
 Result<Exited> ReadExitFile(const std::string& replica_directory) {
   const std::string path = ReplicaPath(replica_directory, kExitFile);
   METE_ASSIGN_OR_RETURN(const std::string content, ReadWholeFile(path, 2 * kMaxPayload));
-  ByteReader in(content);
-  const auto checksum = in.Fixed<uint32_t>();
-  const std::string_view bytes = std::string_view(content).substr(content.size() - in.Left());
-  if (in.Failed() || Crc32c(bytes) != checksum)
+  uint32_t checksum = 0;
+  if (content.size() < sizeof checksum)
+    return Fail(ErrorCode::kCorrupt, "the exit record is damaged", path);
+  std::memcpy(&checksum, content.data(), sizeof checksum);
+  const std::string_view bytes = std::string_view(content).substr(sizeof checksum);
+  if (Crc32c(bytes) != checksum)
     return Fail(ErrorCode::kCorrupt, "the exit record is damaged", path);
   FrameReader reader;
   reader.Append(bytes);
