@@ -36,6 +36,11 @@ if(METE_SANITIZE)
   add_compile_options(-fsanitize=${METE_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${METE_SANITIZE})
 endif()
+if(METE_FUZZ)
+  # The libraries too: a fuzzer finds its way by the branches that it sees being taken.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
 
 function(mete_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PACKAGES" ${ARGN})
