@@ -284,6 +284,7 @@ TEST(JobFile, MistakesAreNamedWithTheirPlace) {
       {"command: x\nstop: {plateau: 0}", "f:2:17: stop.plateau: must be at least 1"},
       {"command: x\nstop: {signal: TERM}", "use 'termination: {signal: ...}'"},
       {"command: x\ntermination: {signal: FOO}", "not the name of a signal"},
+      {"command: x\ntermination: {signal: ''}", "not the name of a signal"},
       {"command: x\ntermination: {signal: 19}", "not a signal that ends a job"},
       {"command: x\nretry: -1", "retry: must be from 0"},
       {"command: x\nretry: 99999999999", "retry: must be from 0"},

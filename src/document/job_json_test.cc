@@ -76,6 +76,8 @@ TEST(JobJson, WrongFieldsAreNamed) {
   EXPECT_THAT(ErrorOf(R"("environment": ["A"])"), HasSubstr("environment[0]: must be a string"));
   EXPECT_THAT(ErrorOf(R"("environment": ["A=1", "A=2"])"), HasSubstr("env.A: given twice"));
   EXPECT_THAT(ErrorOf(R"("goal": "maximise")"), HasSubstr("must be one of minimize, maximize"));
+  EXPECT_THAT(ErrorOf(R"("goal": "")"), HasSubstr("must be one of minimize, maximize"));
+  EXPECT_THAT(ErrorOf(R"("goal": 5)"), HasSubstr("must be one of minimize, maximize"));
   EXPECT_THAT(ErrorOf(R"("progress": {"pattern": "["})"), HasSubstr("not a regular expression"));
   EXPECT_THAT(ErrorOf(R"("retry": {"limit": 3000000000})"), HasSubstr("the number is too large"));
   EXPECT_THAT(ErrorOf(R"("stop": [])"), HasSubstr("stop: must be an object"));

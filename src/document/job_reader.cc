@@ -237,10 +237,10 @@ void ReadSignal(FieldReader& reader, int* signal) {
   static const std::vector<std::pair<std::string, int>> kSignals = {
       {"TERM", SIGTERM}, {"INT", SIGINT},   {"HUP", SIGHUP},   {"QUIT", SIGQUIT}, {"USR1", SIGUSR1},
       {"USR2", SIGUSR2}, {"KILL", SIGKILL}, {"ALRM", SIGALRM}, {"CONT", SIGCONT}};
-  std::string text;
+  if (reader.Find("signal") == nullptr) return;
+  std::string text = "TERM";
   reader.Text("signal", &text);
-  if (text.empty()) return;
-  if (text.find_first_not_of("0123456789") == std::string::npos) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) {
     int64_t number = 0;
     reader.Integer("signal", &number);
     *signal = number > 0 && number < 1000 ? static_cast<int>(number) : 0;
@@ -320,7 +320,8 @@ void FinishEnvironment(JobDraft& draft, const Submitter& submitter, ReadContext&
     std::string text(kEnvironmentFileBytesMax + 1, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<size_t>(stream.gcount()));
-    if (!stream.is_open() || stream.bad() || std::filesystem::is_directory(path)) {
+    std::error_code unreadable;
+    if (!stream.is_open() || stream.bad() || std::filesystem::is_directory(path, unreadable)) {
       AddAt(context, "env_file", "cannot read " + path, "relative paths start where mete was run");
       continue;
     }

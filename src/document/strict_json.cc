@@ -175,10 +175,9 @@ void JsonFields::Nanoseconds(const char* key, Duration* out) {
 }
 
 std::optional<size_t> JsonFields::Choice(const char* key, const std::vector<std::string>& words) {
-  std::string text;
-  if (object_.is_object() && object_.contains(key)) Text(key, &text);
-  known_.emplace_back(key);
-  if (text.empty()) return std::nullopt;
+  const Json* value = Find(key);
+  if (value == nullptr) return std::nullopt;
+  const std::string text = value->is_string() ? value->get<std::string>() : "";
   std::string list;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == text) return i;
