@@ -8,8 +8,7 @@
 //
 // n is the number of losses so far: a power law's fall slows as the run ages, an exponential's does
 // not. Both are grids rather than parameters to search for, so that each is fitted in closed form
-// (shape_fit.h). What is returned is computed as phi - 1 and 1 - phi throughout, without
-// cancellation however slow the shape.
+// (shape_fit.h). What is returned is phi - 1 or 1 - phi, which stay accurate for slow shapes.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +17,9 @@
 namespace mete {
 
 inline constexpr int kExponentialShapes = 18;
-inline constexpr int kPowerShapes = 18;
+// Pairs of a start b and a power p: powers 1/2, 1 and 2 of the first start, of the second, ...
+inline constexpr int kPowerStarts = 6;
+inline constexpr int kPowerShapes = 3 * kPowerStarts;
 inline constexpr int kShapes = kExponentialShapes + kPowerShapes;
 
 // One number for each shape; the exponentials first.
@@ -26,17 +27,26 @@ using PerShape = std::array<double, kShapes>;
 
 // How many losses back the shapes are known.
 inline constexpr int kShapeWindow = 100;
+// phi(-j) - 1 of one shape, for j = 0, 1, ...
+using ShapeRise = std::array<double, kShapeWindow>;
 
-// rises[j] = phi(-j) - 1, for j < min(losses, kShapeWindow) and as many rows as there are.
-void ShapeRises(int64_t losses, std::span<PerShape> rises);
+// Of the exponential shapes, which rise alike however many losses there are.
+const std::array<ShapeRise, kExponentialShapes>& ExponentialRises();
+// Of the power shapes after `losses` losses; finite but meaningless where j >= losses.
+void PowerRises(int64_t losses, std::array<ShapeRise, kPowerShapes>& rises);
 
 // 1 - phi(ahead): the part of its whole fall that each shape makes in `ahead` > 0 losses.
 void ShapeFalls(int64_t losses, double ahead, PerShape& falls);
-
-// falls[i] = ShapeFalls at first * 2^(i / 4) * (1 + (i % 4) / 4): the knots of a gain table.
-void ShapeFallsAtKnots(int64_t losses, double first, std::span<PerShape> falls);
+// The same for a few whole numbers of losses.
+inline constexpr int kStepsMax = 10;
+void ShapeFallsInSteps(int64_t losses, int ahead, PerShape& falls);
 
 // -phi'(0): how fast each shape falls now, per loss.
 void ShapeRates(int64_t losses, PerShape& rates);
+
+// The fall of the sum of all shapes, each times its amplitude, at the knots of a gain table:
+// falls[i] is the one within first * 2^(i / 4) * (1 + (i % 4) / 4) losses.
+void FallsAtKnots(int64_t losses, const PerShape& amplitudes, double first,
+                  std::span<double> falls);
 
 }  // namespace mete

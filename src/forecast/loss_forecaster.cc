@@ -26,6 +26,13 @@ constexpr double kFirstKnot = 0.02;
 bool LossForecaster::Add(int64_t iteration, double loss) {
   if (!forecast_.Count(iteration, loss)) return false;
   if (loss < 0) first_negative_ = std::min(first_negative_, losses_);
+  const int64_t slot = losses_ % kRing, before = (losses_ + kRing - 1) % kRing;
+  const int64_t earlier = (losses_ + kRing - 2) % kRing;
+  even_ring_[slot] = losses_ == 0 ? 0
+                     : losses_ > 1 && iteration - iteration_ring_[before] !=
+                                          iteration_ring_[before] - iteration_ring_[earlier]
+                         ? 1
+                         : std::min(even_ring_[before] + 1, kRing);
   loss_ring_[losses_ % kRing] = loss;
   iteration_ring_[losses_ % kRing] = iteration;
   ++losses_;
@@ -57,6 +64,30 @@ int LossForecaster::OriginSlot(int64_t losses) {
   return static_cast<int>(number % kOrigins);
 }
 
+double LossForecaster::EvenlySpaced(int64_t newest, int size,
+                                    std::array<double, kShapeWindow>& losses) const {
+  const int64_t newest_iteration = iteration_ring_[newest % kRing];
+  const auto ago = [&](int j) {
+    return static_cast<double>(newest_iteration - iteration_ring_[(newest - j) % kRing]);
+  };
+  const double stride = ago(size - 1) / (size - 1);
+  if (even_ring_[newest % kRing] >= size - 1) {
+    for (int j = 0; j < size; ++j) losses[j] = loss_ring_[(newest - j) & (kRing - 1)];
+    return stride;
+  }
+  int older = 0;  // of the two losses between which the next point lies
+  for (int j = 0; j < size; ++j) {
+    const double at = j * stride;
+    while (older < size - 1 && ago(older) < at) ++older;
+    losses[j] = LossNumber(newest - older);
+    const double beyond = ago(older) - at;
+    if (older == 0 || beyond <= 0) continue;
+    const double share = beyond / (ago(older) - ago(older - 1));
+    losses[j] = losses[j] * (1 - share) + LossNumber(newest - older + 1) * share;
+  }
+  return stride;
+}
+
 // The window as it was after `losses` losses, evenly spaced, and its fits.
 LossForecaster::Scaled LossForecaster::FitAt(int64_t losses) const {
   Scaled scaled;
@@ -64,27 +95,12 @@ LossForecaster::Scaled LossForecaster::FitAt(int64_t losses) const {
   window.losses = losses;
   window.size = static_cast<int>(std::min<int64_t>(losses, kShapeWindow));
   const int64_t newest = losses - 1;
-  const auto ago = [&](int j) {
-    return iteration_ring_[newest % kRing] - iteration_ring_[(newest - j) % kRing];
-  };
   // Halves, so that the difference of the largest numbers is finite.
   const double current = LossNumber(newest) / 2;
-  const auto last = static_cast<double>(ago(window.size - 1));
-  scaled.stride = last / (window.size - 1);
   double largest = 0;
-  int older = 0;  // of the two losses between which the next point lies
+  scaled.stride = EvenlySpaced(newest, window.size, window.y);
   for (int j = 0; j < window.size; ++j) {
-    double y;
-    const double at = j * scaled.stride;
-    while (older < window.size - 1 && static_cast<double>(ago(older)) < at) ++older;
-    if (const auto older_at = static_cast<double>(ago(older)); older_at <= at) {
-      y = LossNumber(newest - older) / 2;
-    } else {
-      const auto newer_at = static_cast<double>(ago(older - 1));
-      const double share = (at - newer_at) / (older_at - newer_at);
-      y = LossNumber(newest - older + 1) / 2 * (1 - share) + LossNumber(newest - older) / 2 * share;
-    }
-    window.y[j] = y - current;
+    window.y[j] = window.y[j] / 2 - current;
     largest = std::max(largest, std::abs(window.y[j]));
   }
   scaled.fits = {};
@@ -112,7 +128,7 @@ LossForecaster::Origin LossForecaster::MakeOrigin(int64_t losses, const Scaled& 
   }
   for (int c = 0; c < kCheckCount; ++c) {
     PerShape falls;
-    ShapeFalls(losses, kChecks[c], falls);
+    ShapeFallsInSteps(losses, kChecks[c], falls);
     for (int d = 0; d < kDecayCount; ++d) {
       double fall = 0;
       for (int s = 0; s < kShapes; ++s) fall += scaled.fits[d].fall[s] * falls[s];
@@ -184,14 +200,12 @@ GainTable LossForecaster::Tabulate(const PerShape& fall, double stride) const {
   const double reach = kReach * static_cast<double>(losses_);
   const double first =
       std::min(reach / GainTable::Knot(GainTable::kKnots - 1), kFirstKnot * slope / bend);
-  std::array<PerShape, GainTable::kKnots> falls;
-  ShapeFallsAtKnots(losses_, first, falls);
-  std::array<double, GainTable::kKnots> gains = {};
+  std::array<double, GainTable::kKnots> gains;
+  FallsAtKnots(losses_, fall, first, gains);
+  PerShape falls;
+  ShapeFalls(losses_, reach, falls);
   double limit = 0;
-  for (int i = 0; i < GainTable::kKnots; ++i)
-    for (int s = 0; s < kShapes; ++s) gains[i] += fall[s] * falls[i][s];
-  ShapeFalls(losses_, reach, falls[0]);
-  for (int s = 0; s < kShapes; ++s) limit += fall[s] * falls[0][s];
+  for (int s = 0; s < kShapes; ++s) limit += fall[s] * falls[s];
   return GainTable(first * stride, gains, limit);
 }
 

@@ -88,6 +88,9 @@ class LossForecaster {
     return options_.non_negative.value_or(first_negative_ >= losses);
   }
   double LossNumber(int64_t number) const { return loss_ring_[number % kRing]; }
+  // The newest `size` losses up to number `newest`, newest first, as if they had been evenly
+  // spaced; returns the number of iterations between them.
+  double EvenlySpaced(int64_t newest, int size, std::array<double, kShapeWindow>& losses) const;
   Scaled FitAt(int64_t losses) const;
   Origin MakeOrigin(int64_t losses, const Scaled& scaled) const;
   Judgement Judge();
@@ -98,6 +101,8 @@ class LossForecaster {
   int64_t losses_ = 0;
   std::array<double, kRing> loss_ring_ = {};
   std::array<int64_t, kRing> iteration_ring_ = {};
+  // How many equal gaps between iterations end at each loss.
+  std::array<int, kRing> even_ring_ = {};
   // The number of the first loss that was negative; losses count from 0.
   int64_t first_negative_ = std::numeric_limits<int64_t>::max();
   std::array<Origin, kOrigins> origins_ = {};

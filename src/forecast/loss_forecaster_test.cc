@@ -276,16 +276,15 @@ TEST(LossForecaster, TableIsWithinOnePercentOfTheMixtureItTabulates) {
     PerShape rates;
     ShapeRates(n, rates);
     for (int s = 0; s < kShapes; ++s) {
-      PerShape falls;
-      const double first =
-          std::min(10.0 * n / GainTable::Knot(GainTable::kKnots - 1), 0.02 / rates[s]);
-      std::array<PerShape, GainTable::kKnots> knots;
-      ShapeFallsAtKnots(n, first, knots);
+      const double last = GainTable::Knot(GainTable::kKnots - 1);
+      const double first = std::min(10.0 * n / last, 0.02 / rates[s]);
+      PerShape amplitudes = {}, falls;
+      amplitudes[s] = 1;
       std::array<double, GainTable::kKnots> gains;
-      for (int i = 0; i < GainTable::kKnots; ++i) gains[i] = knots[i][s];
+      FallsAtKnots(n, amplitudes, first, gains);
       ShapeFalls(n, 10.0 * n, falls);
       const GainTable table(first, gains, falls[s]);
-      for (double h = first / 9; h < first * GainTable::Knot(GainTable::kKnots - 1); h *= 1.09) {
+      for (double h = first / 9; h < first * last; h *= 1.09) {
         ShapeFalls(n, h, falls);
         ASSERT_NEAR(table.At(h), falls[s], 0.01 * falls[s]) << "shape " << s << " at " << h;
       }
