@@ -150,4 +150,45 @@ std::string FormatWallTime(WallTime time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), millis % 1000);
 }
 
+Result<WallTime> ParseWallTime(std::string_view text) {
+  // D is a digit; anything else stands for itself.
+  constexpr std::string_view kShape = "DDDD-DD-DDTDD:DD:DD";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number = [&](size_t begin, size_t count) {
+    int value = 0;
+    for (const char c : text.substr(begin, count)) value = 10 * value + (c - '0');
+    return value;
+  };
+  bool fits = text.size() > kShape.size() && text.back() == 'Z';
+  for (size_t i = 0; fits && i < kShape.size(); ++i) {
+    fits = kShape[i] == 'D' ? is_digit(text[i]) : text[i] == kShape[i];
+  }
+  Duration fraction{};
+  if (fits && text[kShape.size()] == '.') {
+    Duration digit = std::chrono::milliseconds(100);
+    for (const char c : text.substr(kShape.size() + 1, text.size() - kShape.size() - 2)) {
+      fits = fits && is_digit(c) && digit.count() > 0;
+      fraction += (c - '0') * digit;
+      digit /= 10;
+    }
+  } else {
+    fits = fits && text.size() == kShape.size() + 1;
+  }
+  if (fits) {
+    const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                           std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                           std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    const int hour = number(11, 2);
+    const int minute = number(14, 2);
+    const int second = number(17, 2);
+    if (date.ok() && number(0, 4) >= 1678 && number(0, 4) < 2262 && hour < 24 && minute < 60 &&
+        second < 60) {
+      return WallTime(std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(hour) +
+                      std::chrono::minutes(minute) + std::chrono::seconds(second) + fraction);
+    }
+  }
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a time", text), "",
+              "write UTC as 2026-11-30T15:21:07Z");
+}
+
 }  // namespace mete

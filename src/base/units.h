@@ -26,5 +26,7 @@ std::string FormatCpu(int64_t cpu_millis);  // "0.5", "2", "1.25"
 
 // RFC 3339 in UTC with milliseconds: "2026-11-30T15:21:07.120Z".
 std::string FormatWallTime(WallTime time);
+// What FormatWallTime writes, with or without the fraction.
+Result<WallTime> ParseWallTime(std::string_view text);
 
 }  // namespace mete

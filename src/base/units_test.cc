@@ -42,6 +42,13 @@ TEST(Units, Cpu) {
 
 TEST(Units, WallTimeIsUtc) {
   EXPECT_EQ(FormatWallTime(WallTime(1'700'000'000'123ms)), "2023-11-14T22:13:20.123Z");
+  EXPECT_EQ(ParseWallTime("2023-11-14T22:13:20.123Z").value(), WallTime(1'700'000'000'123ms));
+  EXPECT_EQ(ParseWallTime("2024-02-29T00:00:00Z").value(), WallTime(1'709'164'800s));
+  for (const char* text :
+       {"", "2023-11-14", "2023-02-29T00:00:00Z", "2023-11-14T24:00:00Z", "2023-11-14T22:13:20",
+        "2023-11-14T22:13:20.1x3Z", "0000-01-01T00:00:00Z", "2023-11-14 22:13:20Z"}) {
+    EXPECT_FALSE(ParseWallTime(text)) << text;
+  }
 }
 
 }  // namespace

@@ -49,6 +49,11 @@ void Engine::Submit(std::vector<JobSpec> specs, Reply<std::vector<JobId>> reply)
   RequestRound();
 }
 
+void Engine::Kill(JobId id, Reply<void> reply) {
+  if (Job* job = jobs_.Find(id)) job->stop_at_once = true;
+  Cancel(id, std::move(reply));
+}
+
 void Engine::Cancel(JobId id, Reply<void> reply) {
   Result<Job*> found = FindLive(id);
   if (!found) return reply(tl::make_unexpected(found.error()));

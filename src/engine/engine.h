@@ -57,6 +57,8 @@ class Engine {
   // ----
   void Submit(std::vector<JobSpec> specs, Reply<std::vector<JobId>> reply);
   void Cancel(JobId id, Reply<void> reply);
+  // Cancel without the grace that the job asked for; also of a job that is stopping already.
+  void Kill(JobId id, Reply<void> reply);
   void Pause(JobId id, Reply<void> reply);
   void Resume(JobId id, Reply<void> reply);  // of a paused job; of a lost one: runs it again
   // Fixes a role at `units` until released (nullopt).
@@ -70,6 +72,9 @@ class Engine {
   const RoundStatus& round_status() const { return round_status_; }
   const View& view() const { return view_.working(); }
   BackendCapabilities capabilities() const { return backend_.GetCapabilities(); }
+  // The most units that the cluster could ever give this role; 0: it never fits.
+  int64_t MaxUnits(const RoleSpec& role) const;
+  int64_t FreeMemoryBytes() const;
   // Set while the journal cannot be written: nothing new is taken or started.
   const std::optional<Error>& journal_error() const { return outbox_.error(); }
 
@@ -126,8 +131,6 @@ class Engine {
 
   Result<Job*> FindLive(JobId id);
   Status Validate(const JobSpec& spec) const;
-  int64_t FreeMemoryBytes() const;
-  int64_t MaxUnits(const RoleSpec& role) const;
   void UseNodes(std::vector<Node> nodes);
   void UpdateCapacity();
 

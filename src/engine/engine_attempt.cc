@@ -59,6 +59,7 @@ void Engine::BeginAttempt(Job& job) {
   job.record.iteration = -1;
   job.started_at = clock_.Now();
   job.stopping_for.reset();
+  job.stop_at_once = false;
   job.own_end.reset();
   job.forecaster = LossForecaster({.target = LossTarget(job.spec())});
   job.forecast = {};
@@ -66,6 +67,8 @@ void Engine::BeginAttempt(Job& job) {
   job.losses = 0;
   job.speed = SpeedModel();
   job.speed_mark = {};
+  job.usage_mark = {};
+  job.cores_used.reset();
   job.curve.Clear();
   job.best_iteration = -1;
   view_.PutForecast(job.id(), job.forecast);
@@ -119,6 +122,7 @@ void Engine::Desire(const Job& job) {
     desired.generation = job.generation;
     desired.counts = counts;
     desired.termination = job.spec().termination;
+    if (job.stop_at_once) desired.termination.grace = Duration::zero();
     desired.memory_limit_bytes = job.spec().memory_bytes.value_or(-1);
     if (replica->leaving) {
       desired.state = DesiredState::kStopped;

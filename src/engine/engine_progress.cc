@@ -24,6 +24,17 @@ double HeldCores(const Job& job) {
 // Start-up is over after this many losses (SLAQ page, start-up first: 2 to 12 make no difference).
 constexpr int64_t kStartUpLosses = LossForecaster::kMinLosses;
 
+void MeasureCores(Job& job, Instant at) {
+  constexpr double kSecondsMin = 1;
+  UsageMark& mark = job.usage_mark;
+  const double seconds = ToSeconds(at - mark.at);
+  if (mark.valid && seconds < kSecondsMin) return;
+  if (mark.valid) {
+    job.cores_used = std::max(0.0, job.record.cpu_seconds - mark.cpu_seconds) / seconds;
+  }
+  mark = {.at = at, .cpu_seconds = job.record.cpu_seconds, .valid = true};
+}
+
 }  // namespace
 
 void Engine::Observe(Observation observation) {
@@ -155,6 +166,7 @@ void Engine::On(const ReplicaUsage& usage) {
   }
   job.record.cpu_seconds = job.ended_cpu_seconds + cpu_seconds;
   job.record.memory_peak_bytes = std::max(job.record.memory_peak_bytes, peak);
+  MeasureCores(job, usage.at);
 
   // The speed model measures from one sample to a later one, with whole iterations between.
   SpeedMark& mark = job.speed_mark;

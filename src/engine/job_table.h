@@ -39,6 +39,13 @@ struct SpeedMark {
   bool valid = false;
 };
 
+// CPU seconds at the usage sample that the measured number of cores is counted from.
+struct UsageMark {
+  Instant at;
+  double cpu_seconds = 0;
+  bool valid = false;
+};
+
 struct Job {
   JobRecord record;
   std::vector<Replica*> replicas;                   // of the current attempt, not yet gone
@@ -50,6 +57,8 @@ struct Job {
   LossForecast forecast;
   SpeedModel speed;
   SpeedMark speed_mark;
+  UsageMark usage_mark;
+  std::optional<double> cores_used;  // over the last second or so
   LossCurve curve;
   int64_t losses = 0;           // finite ones
   int64_t best_iteration = -1;  // of the last improvement that counted against a plateau; -1: none
@@ -65,6 +74,7 @@ struct Job {
   int64_t rounds_without_units = 0;
   uint64_t generation = 0;
   std::optional<End> stopping_for;  // why mete ends this attempt
+  bool stop_at_once = false;        // without grace
   std::optional<End>
       own_end;  // how its replicas ended by themselves: the first failure, else success
 

@@ -25,6 +25,8 @@ class LossCurve {
   // Oldest first.
   std::vector<CurvePoint> Points() const;
   bool empty() const { return count_ == 0; }
+  // Meaningless while empty.
+  const CurvePoint& newest() const { return newest_; }
   void Clear() { *this = LossCurve(); }
 
  private:

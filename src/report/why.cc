@@ -200,10 +200,9 @@ std::string FinalText(const JobSummary& job) {
   text += end.empty() ? ".\n" : fmt::format(": {}.\n", end);
   if (job.phase == JobPhase::kLost) {
     text += fmt::format(
-        "It is not started again by itself. `mete resume {}` runs it again, `mete cancel {}` lets "
-        "it "
-        "go; `retry: {{on_lost: true}}` in a job file does the former.\n",
-        id, id);
+        "It is not started again by itself: `mete resume {}` runs it again. With `retry: "
+        "{{on_lost: true}}` in its job file that happens by itself.\n",
+        id);
   } else if (job.phase == JobPhase::kFailed) {
     text += fmt::format("`mete logs {}` shows its output.\n", id);
   }
