@@ -42,12 +42,6 @@ if(METE_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# The fuzzers see where their input leads only in code that is instrumented: all of it, not just their own file.
-if(METE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=fuzzer-no-link,address,undefined)
-endif()
-
 function(mete_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PACKAGES" ${ARGN})
   string(REPLACE "/" "_" target ${name})
