@@ -18,9 +18,12 @@ namespace {
 constexpr int64_t kBlocksPerTurn = 64;
 constexpr int kRunsPerTurn = 8;
 constexpr int kDropsPerTurn = 16;
-constexpr int64_t kEventsPerDrop = 2'000;
+constexpr int64_t kBlocksPerDrop = 16;
+constexpr int64_t kEventsPerDrop = 500;
 constexpr int64_t kEventsKept = 1'000;
-constexpr int kLogPagesMax = 1'024;
+// Of the log, in pages: a sixteenth of what the journal may take, within reason.
+constexpr int64_t kLogPagesMin = 64;
+constexpr int64_t kLogPagesMax = 1'024;
 constexpr Duration kSpaceCheckEvery = std::chrono::seconds(1);
 
 std::string MachineBootId() {
@@ -41,10 +44,11 @@ int64_t FileBytes(const std::string& path) {
 JournalFile::JournalFile(std::string path, JournalOptions options, const Clock& clock)
     : path_(std::move(path)),
       options_(std::move(options)),
+      retain_bytes_(std::max(options_.retain_bytes, kRetainMin)),
       clock_(clock),
       boot_id_(options_.boot_id.empty() ? MachineBootId() : options_.boot_id),
       reserve_(path_, options_.reserve_bytes),
-      limit_bytes_(options_.retain_bytes) {}
+      limit_bytes_(retain_bytes_) {}
 
 JournalFile::~JournalFile() = default;
 
@@ -76,6 +80,10 @@ Status JournalFile::OpenTables() {
   database_ = std::make_unique<Database>(std::move(database));
   METE_RETURN_IF_ERROR(PrepareConnection(*database_));
   METE_RETURN_IF_ERROR(Migrate(*database_));
+  // A log that once had to grow is cut back to twice its usual size.
+  const std::string log_limit =
+      "PRAGMA journal_size_limit = " + std::to_string(2 * LogPagesMax() * kPageBytes);
+  METE_RETURN_IF_ERROR(database_->Execute(log_limit.c_str()));
   sqlite3_wal_hook(
       database_->handle(),
       [](void* pages, sqlite3*, const char*, int count) {
@@ -246,7 +254,8 @@ Status JournalFile::Housekeep(Work work) {
     Rollback();
   }
   METE_RETURN_IF_ERROR(database_->Execute("PRAGMA synchronous = FULL"));
-  return status;
+  METE_RETURN_IF_ERROR(status);
+  return MaintainLog();
 }
 
 bool JournalFile::Maintain() {
@@ -311,7 +320,7 @@ Status JournalFile::Retain(bool* more) {
   METE_ASSIGN_OR_RETURN(const int64_t pages, database_->QueryInt("PRAGMA page_count"));
   METE_ASSIGN_OR_RETURN(const int64_t free, database_->QueryInt("PRAGMA freelist_count"));
   // Free pages are filled again first, so only many of them are worth giving back.
-  if (free > 4'096 && (free > pages / 4 || pages * kPageBytes > high)) {
+  if (free * kPageBytes > limit_bytes_ / 20 && (free > pages / 4 || SizeBytes() > high)) {
     METE_RETURN_IF_ERROR(database_->Execute("PRAGMA incremental_vacuum(512)"));
   }
   return {};
@@ -324,7 +333,7 @@ Result<bool> JournalFile::DropSomething() {
     METE_ASSIGN_OR_RETURN(const RecordTables::EndedRef ended,
                           records_->NextEnded(retention_order_));
     if (!ended.job) break;
-    METE_ASSIGN_OR_RETURN(const int64_t blocks, reports_->DeleteBlocks(ended.job, kBlocksPerTurn));
+    METE_ASSIGN_OR_RETURN(const int64_t blocks, reports_->DeleteBlocks(ended.job, kBlocksPerDrop));
     if (blocks > 0) return true;
     retention_order_ = ended.order;
   }
@@ -334,8 +343,12 @@ Result<bool> JournalFile::DropSomething() {
   return reports_->Squeeze(Now());
 }
 
+int64_t JournalFile::LogPagesMax() const {
+  return std::clamp(retain_bytes_ / kPageBytes / 16, kLogPagesMin, kLogPagesMax);
+}
+
 Status JournalFile::MaintainLog() {
-  if (log_pages_ < kLogPagesMax) return {};
+  if (log_pages_ < LogPagesMax()) return {};
   METE_RETURN_IF_ERROR(database_->Checkpoint());
   log_pages_ = 0;
   return {};
@@ -346,7 +359,7 @@ void JournalFile::WatchSpace() {
   next_space_check_ = clock_.Now() + kSpaceCheckEvery;
   if (!reserve_.Take()) return;
   low_on_space_ = false;
-  limit_bytes_ = options_.retain_bytes;
+  limit_bytes_ = retain_bytes_;
   log::Info("there is space for the journal again");
 }
 

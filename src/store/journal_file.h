@@ -20,8 +20,10 @@
 
 namespace mete {
 
+inline constexpr int64_t kRetainMin = 16'000'000;
+
 struct JournalOptions {
-  int64_t retain_bytes = 1'000'000'000;  // the journal never takes more disk than this
+  int64_t retain_bytes = 1'000'000'000;  // the journal takes no more disk; at least kRetainMin
   ThinningRules thinning;
   int64_t ended_jobs_loaded = 1'000;         // of ended jobs, the last so many are in LoadedState
   int64_t reserve_bytes = int64_t{4} << 20;  // set aside for when the disk is full
@@ -79,11 +81,13 @@ class JournalFile {
   Status Retain(bool* more);
   Result<bool> DropSomething();
   Result<int64_t> UsedBytes();
+  int64_t LogPagesMax() const;
   Status MaintainLog();
   void WatchSpace();
 
   const std::string path_;
   const JournalOptions options_;
+  const int64_t retain_bytes_;
   const Clock& clock_;
   std::string boot_id_;
   JournalLock lock_;

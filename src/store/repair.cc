@@ -27,6 +27,12 @@ Result<std::optional<std::string>> FindDamage(const std::string& path, const std
     if (has_log) return "the file is empty but its log is not";
     return std::nullopt;
   }
+  // SQLite drops what follows the first bad frame of the log, as if it had never been committed,
+  // and may write over it: so this comes before it has a look.
+  METE_ASSIGN_OR_RETURN(const MappedFile log, MappedFile::Open(path + "-wal"));
+  if (const int64_t commits = ReadLog(log.bytes()).doubtful_commits; commits > 0) {
+    return "its log is torn before the last " + std::to_string(commits) + " commits";
+  }
   char magic[16] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof(magic));
   if (std::string_view(magic, sizeof(magic)) != std::string_view("SQLite format 3\0", 16)) {
@@ -42,18 +48,13 @@ Result<std::optional<std::string>> FindDamage(const std::string& path, const std
   // Whatever is found, the files stay as they are.
   sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (auto status = PrepareConnection(*database); !status) return damage_of(status.error());
-  if (auto status = Migrate(*database); !status) return damage_of(status.error());
+  if (auto version = CheckVersion(*database); !version) return damage_of(version.error());
   auto check = database->Prepare("PRAGMA quick_check(1)");
   if (!check) return damage_of(check.error());
   auto row = check->Step();
   if (!row) return damage_of(row.error());
   const std::string verdict(check->Bytes(0));
   if (verdict != "ok") return verdict;
-  // SQLite drops what follows the first bad frame of the log, as if it had never been committed.
-  METE_ASSIGN_OR_RETURN(const MappedFile log, MappedFile::Open(path + "-wal"));
-  if (const int64_t commits = ReadLog(log.bytes()).doubtful_commits; commits > 0) {
-    return "its log is torn before the last " + std::to_string(commits) + " commits";
-  }
   return std::nullopt;
 }
 

@@ -57,15 +57,14 @@ Status PrepareConnection(Database& database) {
   METE_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL"));
   METE_RETURN_IF_ERROR(database.Execute("PRAGMA synchronous = FULL"));
   METE_RETURN_IF_ERROR(database.Execute("PRAGMA wal_autocheckpoint = 0"));
-  METE_RETURN_IF_ERROR(database.Execute("PRAGMA journal_size_limit = 8388608"));
   METE_RETURN_IF_ERROR(database.Execute("PRAGMA cache_size = -8192"));
   METE_RETURN_IF_ERROR(database.Execute("PRAGMA temp_store = MEMORY"));
   // Deleted rows are overwritten, so that salvage never finds an old version of one.
   return database.Execute("PRAGMA secure_delete = ON");
 }
 
-Status Migrate(Database& database) {
-  METE_ASSIGN_OR_RETURN(int64_t version, database.QueryInt("PRAGMA user_version"));
+Result<int64_t> CheckVersion(Database& database) {
+  METE_ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
   METE_ASSIGN_OR_RETURN(const int64_t tables,
                         database.QueryInt("SELECT count(*) FROM sqlite_schema"));
   METE_ASSIGN_OR_RETURN(const int64_t application, database.QueryInt("PRAGMA application_id"));
@@ -79,6 +78,11 @@ Status Migrate(Database& database) {
                     ", this one knows " + std::to_string(kSchemaVersion) + ")",
                 database.path(), "run the newer mete, or use another state folder");
   }
+  return version;
+}
+
+Status Migrate(Database& database) {
+  METE_ASSIGN_OR_RETURN(int64_t version, CheckVersion(database));
   for (; version < kSchemaVersion; ++version) {
     const std::string step = "BEGIN IMMEDIATE;" +
                              std::string(kSteps[static_cast<size_t>(version)]) +

@@ -31,8 +31,10 @@ inline constexpr int64_t kPageBytes = 4096;
 // Settings of a connection; on a new file they also fix its form. Before anything else.
 Status PrepareConnection(Database& database);
 
-// Brings a new or older journal to kSchemaVersion, each step in its own transaction. A newer one,
-// or a database that is no journal, is refused.
+// Refuses a newer journal, or a database that is no journal; writes nothing. The version found.
+Result<int64_t> CheckVersion(Database& database);
+
+// Brings a new or older journal to kSchemaVersion, each step in its own transaction.
 Status Migrate(Database& database);
 
 }  // namespace mete
