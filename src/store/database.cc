@@ -160,12 +160,18 @@ Result<int64_t> Database::QueryInt(std::string_view sql) {
   return row ? statement.Int(0) : 0;
 }
 
-Status Database::Checkpoint() {
-  const int code = sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
-                                             nullptr, nullptr);
+Status Database::Checkpoint() { return Checkpoint(SQLITE_CHECKPOINT_PASSIVE); }
+Status Database::EmptyLog() { return Checkpoint(SQLITE_CHECKPOINT_TRUNCATE); }
+
+Status Database::Checkpoint(int mode) {
+  const int code = sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, mode, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
   return tl::make_unexpected(
       DatabaseError(handle_.get(), code, "the journal's log cannot be written back", path_));
+}
+
+bool Database::LastErrorWasOfTheDisk() const {
+  return (sqlite3_errcode(handle_.get()) & 0xff) == SQLITE_IOERR;
 }
 
 bool Database::InTransaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }

@@ -69,8 +69,12 @@ class Database {
   // First column of the first row; 0 without rows.
   Result<int64_t> QueryInt(std::string_view sql);
 
-  // Copies up to `pages` pages of the write-ahead log back into the file and forgets them.
+  // Copies the write-ahead log back into the file, so that it is filled from its start again.
   Status Checkpoint();
+  // The same, and cuts the log to nothing.
+  Status EmptyLog();
+  // The last call failed for the disk and not, say, for being full.
+  bool LastErrorWasOfTheDisk() const;
   bool InTransaction() const;
   sqlite3* handle() const { return handle_.get(); }
   const std::string& path() const { return path_; }
@@ -79,6 +83,8 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
+  Status Checkpoint(int mode);
+
   std::string path_;
   std::unique_ptr<sqlite3, Close> handle_;
 };

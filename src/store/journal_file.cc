@@ -58,7 +58,7 @@ Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path,
   std::unique_ptr<JournalFile> file(new JournalFile(path, std::move(options), clock));
   METE_ASSIGN_OR_RETURN(file->lock_, JournalLock::Take(path));
   METE_RETURN_IF_ERROR(RepairIfDamaged(path, file->options_.vfs, clock.WallNow(), &file->notes_));
-  METE_RETURN_IF_ERROR(file->Ready());
+  METE_RETURN_IF_ERROR(file->OpenTables());
   METE_RETURN_IF_ERROR(file->TakeTerm());
   if (!file->reserve_.Take()) {
     file->notes_.push_back("there is little space on the journal's disk");
@@ -67,15 +67,15 @@ Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path,
 }
 
 Status JournalFile::Ready() {
-  if (reopen_) METE_RETURN_IF_ERROR(OpenTables());
-  reopen_ = false;
+  if (!suspect_) return {};
+  // A failed sync may have left a commit in the log that was refused, and may have lost what was
+  // there unsynced: start the log anew, from what this connection knows.
+  METE_RETURN_IF_ERROR(database_->EmptyLog());
+  suspect_ = false;
   return {};
 }
 
 Status JournalFile::OpenTables() {
-  reports_.reset();
-  records_.reset();
-  database_.reset();
   METE_ASSIGN_OR_RETURN(Database database, Database::Open(path_, options_.vfs));
   database_ = std::make_unique<Database>(std::move(database));
   METE_RETURN_IF_ERROR(PrepareConnection(*database_));
@@ -94,7 +94,7 @@ Status JournalFile::OpenTables() {
   METE_ASSIGN_OR_RETURN(RecordTables records, RecordTables::Open(*database_));
   records_ = std::make_unique<RecordTables>(std::move(records));
   METE_ASSIGN_OR_RETURN(const int64_t time, records_->ReadMetaInt("time_ns"));
-  time_base_ = std::max(Duration(time), time_base_);
+  time_base_ = Duration(time);
   opened_at_ = clock_.Now();
   METE_ASSIGN_OR_RETURN(ReportLog reports,
                         ReportLog::Open(*database_, *records_, options_.thinning, Now(), &notes_));
@@ -166,28 +166,35 @@ Status JournalFile::Write(const std::vector<const JournalBatch*>& batches) {
   METE_RETURN_IF_ERROR(Ready());
   Status status = WriteOnce(batches);
   if (status) return {};
-  if (status.error().code == ErrorCode::kResourceExhausted) {
-    // Growing is over for now: live with the space that there is, old reports go first.
-    if (!low_on_space_) log::Warn("the journal's disk is full: {}", status.error().ToString());
-    low_on_space_ = true;
-    next_space_check_ = clock_.Now() + kSpaceCheckEvery;
-    if (reserve_.Release()) status = WriteOnce(batches);
-    limit_bytes_ = std::min(limit_bytes_, std::max<int64_t>(SizeBytes() * 9 / 10, 1 << 20));
-    if (!status) {
-      (void)database_->Checkpoint();
-      bool more = true;
-      for (int turn = 0; turn < kDropsPerTurn && more; ++turn) {
-        if (!Retain(&more)) break;
-      }
-      status = WriteOnce(batches);
+  if (status.error().code != ErrorCode::kResourceExhausted) return status;
+  FaceFullDisk(status.error());
+  if (reserve_.Release()) status = WriteOnce(batches);
+  if (!status) {
+    (void)database_->Checkpoint();
+    bool more = true;
+    for (int turn = 0; turn < kDropsPerTurn && more; ++turn) {
+      more = false;
+      if (!Retain(&more)) break;
     }
-    if (!status && status.error().code == ErrorCode::kResourceExhausted) {
-      status.error().hint = "free some space; mete tries again by itself";
-    }
-  } else {
-    reopen_ = true;
+    status = WriteOnce(batches);
+  }
+  if (!status && status.error().code == ErrorCode::kResourceExhausted) {
+    status.error().hint = "free some space; mete tries again by itself";
   }
   return status;
+}
+
+// Growing is over for now: live with the space that there is, old reports go first.
+void JournalFile::FaceFullDisk(const Error& error) {
+  if (!low_on_space_) {
+    log::Warn("the journal's disk is full: {}", error.ToString());
+    limit_bytes_ = std::min(limit_bytes_, SizeBytes() / 10 * 9);
+    limit_floor_bytes_ = limit_bytes_ / 2;
+  } else {
+    limit_bytes_ = std::max(limit_bytes_ / 100 * 95, limit_floor_bytes_);
+  }
+  low_on_space_ = true;
+  next_space_check_ = clock_.Now() + kSpaceCheckEvery;
 }
 
 Status JournalFile::WriteOnce(const std::vector<const JournalBatch*>& batches) {
@@ -203,6 +210,7 @@ Status JournalFile::WriteOnce(const std::vector<const JournalBatch*>& batches) {
     reports_->Committed();
     return {};
   }
+  suspect_ = suspect_ || database_->LastErrorWasOfTheDisk();
   Rollback();
   next_sequence_ = sequence;
   next_version_ = version;
@@ -251,6 +259,7 @@ Status JournalFile::Housekeep(Work work) {
   if (status) {
     reports_->Committed();
   } else {
+    suspect_ = suspect_ || database_->LastErrorWasOfTheDisk();
     Rollback();
   }
   METE_RETURN_IF_ERROR(database_->Execute("PRAGMA synchronous = FULL"));
@@ -319,8 +328,10 @@ Status JournalFile::Retain(bool* more) {
   }
   METE_ASSIGN_OR_RETURN(const int64_t pages, database_->QueryInt("PRAGMA page_count"));
   METE_ASSIGN_OR_RETURN(const int64_t free, database_->QueryInt("PRAGMA freelist_count"));
-  // Free pages are filled again first, so only many of them are worth giving back.
-  if (free * kPageBytes > limit_bytes_ / 20 && (free > pages / 4 || SizeBytes() > high)) {
+  // Free pages are filled again first, so only many of them are worth giving back; on a full disk
+  // somebody else would have them.
+  if (!low_on_space_ && free * kPageBytes > limit_bytes_ / 20 &&
+      (free > pages / 4 || SizeBytes() > high)) {
     METE_RETURN_IF_ERROR(database_->Execute("PRAGMA incremental_vacuum(512)"));
   }
   return {};

@@ -52,7 +52,7 @@ class JournalFile {
   // more to do at once. Errors are logged and tried again at the next call.
   bool Maintain();
 
-  // Opens the connection again if an error closed it; the next three need it.
+  // After an error of the disk: whether it works again.
   Status Ready();
   RecordTables& records() { return *records_; }
   ReportLog& reports() { return *reports_; }
@@ -73,6 +73,7 @@ class JournalFile {
   Duration Now() const { return time_base_ + (clock_.Now() - opened_at_); }
   Status WriteOnce(const std::vector<const JournalBatch*>& batches);
   Status WriteBatch(const JournalBatch& batch);
+  void FaceFullDisk(const Error& error);
   void Rollback();
   // Runs `work` in a transaction that need not be on disk when it returns.
   template <typename Work>
@@ -106,7 +107,8 @@ class JournalFile {
   int64_t retention_order_ = 0;  // ended jobs up to here have no reports left
   int64_t limit_bytes_ = 0;      // retain_bytes, or less while the disk is full
   bool low_on_space_ = false;
-  bool reopen_ = true;  // at first, and after an error whose effect on the connection is unknown
+  int64_t limit_floor_bytes_ = 0;  // limit_bytes_ sinks no further while the disk is full
+  bool suspect_ = false;           // a read, write or sync failed: nobody knows what is in the log
   Instant next_space_check_;
 };
 
