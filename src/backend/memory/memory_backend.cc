@@ -37,15 +37,19 @@ void MemoryBackend::Apply(std::span<const ReplicaDesired> desired, Term term) {
       continue;
     }
     Entry& entry = replicas_[wanted.id];
-    entry.desired = wanted;
     if (entry.end) continue;
+    // Who was asked to stop stays so.
+    if (entry.desired.state == DesiredState::kStopped && wanted.state != DesiredState::kStopped) {
+      continue;
+    }
+    entry.desired = wanted;
     if (found == replicas_.end()) {
       ++entry.starts;
       observed_.push_back(
           ReplicaRunning{.id = wanted.id, .pid = static_cast<int64_t>(wanted.id.value)});
     }
     if (wanted.state == DesiredState::kStopped && !stubborn_) {
-      Exit(wanted.id, {.reason = EndReason::kSignalled, .signal = wanted.termination.signal});
+      Exit(wanted.id, {.reason = wanted.stop_reason, .signal = wanted.termination.signal});
     }
   }
 }
@@ -108,6 +112,9 @@ void MemoryBackend::ChangeNodes(std::vector<Node> nodes) {
 void MemoryBackend::Reconnect() {
   observed_.clear();
   for (const auto& [id, entry] : replicas_) {
+    if (!entry.end) {
+      observed_.push_back(ReplicaRunning{.id = id, .pid = static_cast<int64_t>(id.value)});
+    }
     if (!entry.unacknowledged.empty()) {
       observed_.push_back(
           ReplicaReports{.id = id,

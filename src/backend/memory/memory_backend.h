@@ -1,8 +1,9 @@
 #pragma once
 
 // The Backend port without a world: replicas are entries in a table, and whoever owns it says what
-// happens to them. The second implementation that the conformance suite (backend/conformance.h)
-// holds against backend/local, and what the engine's tests run on. Not thread-safe.
+// happens to them. The second implementation that the conformance suite
+// (engine/backend_conformance.h) holds against backend/local, and what the engine's tests run on.
+// Not thread-safe.
 //
 // Observations wait until Deliver(), as a real backend's come later and never inside a call.
 
