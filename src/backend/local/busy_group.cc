@@ -10,23 +10,20 @@
 
 #include <utility>
 
+#include "base/clock.h"
+
 namespace mete {
 namespace {
 
 constexpr unsigned kSecondsMax = 300;
 
-int64_t NowNanos() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
-}
-
 void* Spin(void* argument) {
   const auto* load = static_cast<const BusyLoad*>(argument);
+  const SystemClock clock;
   volatile uint64_t turns = 0;
   while (true) {
-    const int64_t start = NowNanos();
-    while (load->rest.count() == 0 || NowNanos() - start < load->work.count()) {
+    const Instant start = clock.Now();
+    while (load->rest == Duration() || clock.Now() - start < load->work) {
       for (int i = 0; i < 1000; ++i) turns = turns + 1;
     }
     const timespec rest = {load->rest.count() / 1'000'000'000, load->rest.count() % 1'000'000'000};

@@ -7,30 +7,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/local/local_replica.h"
 #include "backend/local/node_facts.h"
-#include "backend/local/replica_end.h"
 #include "backend/local/replica_folder.h"
 #include "backend/local/replica_launch.h"
-#include "base/check.h"
 #include "base/log.h"
-#include "runner/exit_file.h"
 #include "runner/file_io.h"
 #include "runner/identity.h"
 #include "runner/launch_file.h"
-#include "runner/orphans.h"
 
 namespace mete {
 namespace {
 
-constexpr Duration kReconnect = std::chrono::milliseconds(50);
-constexpr Duration kSweepEvery = std::chrono::milliseconds(20);
-// A group whose last process is on its way out.
-constexpr int kRemoveTries = 100;
 // A share for those that are to end, where nothing else is known.
 constexpr int64_t kEndingCpuMillis = 100;
 constexpr const char* kControllerFile = "/controller";
-
-std::string GroupOf(ReplicaId id) { return "r" + std::to_string(id.value); }
 
 // Tells daemons of different state directories apart; the same for each daemon of one.
 std::string InstanceOf(const std::string& state_directory) {
@@ -40,37 +31,6 @@ std::string InstanceOf(const std::string& state_directory) {
 }
 
 }  // namespace
-
-struct LocalBackend::Replica {
-  enum class Stage {
-    kLaunching,   // the work thread is at it
-    kConnecting,  // no link
-    kLinked,
-    kSweeping,  // the runner is lost, what it left is being killed
-    kEnding,    // over, the group is being removed
-    kGone,      // observed; waits for the acknowledgement
-  };
-  ReplicaId id;
-  JobId job;
-  std::string folder;
-  std::string group;
-  Stage stage = Stage::kConnecting;
-  ReplicaDesired desired;
-  bool has_desired = false;
-  std::unique_ptr<RunnerLink> link;
-  EventLoop::Timer timer;
-  uint64_t acknowledged_through = 0;
-  uint64_t told_generation = 0;
-  std::optional<Duration> told_stop_grace;
-  int64_t told_memory_limit = -1;
-  int64_t pid = 0;  // of the command, once it runs
-  GroupUsage usage;
-  bool out_of_memory = false;
-  bool list_waits = false;
-  bool acknowledged = false;
-
-  bool over() const { return stage >= Stage::kEnding; }
-};
 
 Result<std::unique_ptr<LocalBackend>> LocalBackend::Open(const LocalBackendOptions& options,
                                                          EventLoop& loop, const Clock& clock) {
@@ -183,59 +143,6 @@ LocalBackend::Replica& LocalBackend::Add(ReplicaId id, JobId job) {
   slot->folder = ReplicaFolder(options_.state_directory, id);
   slot->group = GroupOf(id);
   return *slot;
-}
-
-// ---- Finding what is there
-
-void LocalBackend::List(std::function<void(Result<std::vector<ReplicaFound>>)> done) {
-  METE_CHECK(!list_done_);
-  list_done_ = std::move(done);
-  list_waits_ = 1;
-  std::vector<std::string> known_groups;
-  for (const ReplicaId id : ListReplicaFolders(options_.state_directory)) {
-    known_groups.push_back(GroupOf(id));
-    if (Find(id) != nullptr) continue;
-    const std::string folder = ReplicaFolder(options_.state_directory, id);
-    const auto spec = runner::ReadLaunchFile(folder);
-    const auto identity = runner::ReadIdentity(folder);
-    // A folder whose runner was never started is as good as none: Apply starts it.
-    if (!spec || (!identity && !runner::IsReplicaLocked(folder))) continue;
-    Replica& replica = Add(id, spec->job);
-    (void)controller_->Create(replica.group);
-    replica.list_waits = true;
-    ++list_waits_;
-    Connect(replica);
-  }
-  // Groups without a folder: left by a daemon that ended between the two.
-  for (const std::string& group : controller_->List()) {
-    if (std::find(known_groups.begin(), known_groups.end(), group) != known_groups.end()) continue;
-    work_->Push([this, group] {
-      KillAndWait(*controller_, group, std::chrono::seconds(2));
-      (void)controller_->Remove(group);
-    });
-  }
-  Post([this] { FinishList(); });
-}
-
-void LocalBackend::Found(Replica& replica) {
-  if (!std::exchange(replica.list_waits, false)) return;
-  Post([this] { FinishList(); });
-}
-
-void LocalBackend::FinishList() {
-  if (--list_waits_ > 0 || !list_done_) return;
-  std::vector<ReplicaFound> found;
-  for (const auto& [id, replica] : replicas_) {
-    if (replica->stage == Replica::Stage::kLaunching) continue;
-    ReplicaFound one{.id = id, .job = replica->job, .pid = replica->pid, .ended = replica->over()};
-    if (replica->stage == Replica::Stage::kSweeping) one.state = ReplicaState::kLost;
-    found.push_back(one);
-  }
-  std::sort(found.begin(), found.end(),
-            [](const ReplicaFound& a, const ReplicaFound& b) { return a.id < b.id; });
-  const auto done = std::exchange(list_done_, nullptr);
-  done(std::move(found));
-  for (Observation& observation : std::exchange(held_, {})) Emit(std::move(observation));
 }
 
 // ---- Carrying out
@@ -378,213 +285,6 @@ void LocalBackend::Retire(ReplicaId id) {
       PruneReplicaFolders(options_.state_directory, options_.ended_folders_kept);
     }
   });
-}
-
-// ---- The runner's side
-
-void LocalBackend::Connect(Replica& replica) {
-  const ReplicaId id = replica.id;
-  Result<std::unique_ptr<RunnerLink>> link = RunnerLink::Connect(
-      loop_, replica.folder, {.term = term_, .acknowledged_through = replica.acknowledged_through},
-      {.on_message = [this, id](runner::ToDaemon message) { OnMessage(id, std::move(message)); },
-       .on_closed = [this, id](const Error&) { OnClosed(id); }});
-  if (link) {
-    replica.link = std::move(*link);
-  } else if (runner::IsReplicaLocked(replica.folder)) {
-    Retry(replica, kReconnect);
-  } else {
-    Lose(replica);
-  }
-}
-
-void LocalBackend::Retry(Replica& replica, Duration delay) {
-  replica.stage = Replica::Stage::kConnecting;
-  replica.timer = loop_.After(delay, [this, id = replica.id] {
-    if (Replica* replica = Find(id)) Connect(*replica);
-  });
-}
-
-void LocalBackend::OnClosed(ReplicaId id) {
-  Replica* replica = Find(id);
-  if (replica == nullptr) return;
-  replica->link.reset();
-  if (replica->stage == Replica::Stage::kGone) {
-    if (replica->acknowledged) Retire(id);
-    return;
-  }
-  if (replica->over() || superseded_) return;
-  if (runner::IsReplicaLocked(replica->folder)) {
-    Retry(*replica, kReconnect);
-  } else {
-    Lose(*replica);
-  }
-}
-
-void LocalBackend::OnMessage(ReplicaId id, runner::ToDaemon message) {
-  Replica* replica = Find(id);
-  if (replica == nullptr) return;
-  std::visit([&](auto& content) { On(*replica, content); }, message);
-}
-
-void LocalBackend::On(Replica& replica, const runner::Welcome& welcome) {
-  replica.stage = Replica::Stage::kLinked;
-  if (const Status tracked = controller_->Track(replica.group, welcome.runner.pid); !tracked) {
-    log::Warn("replica {}: {}", replica.id.value, tracked.error().ToString());
-  }
-  replica.told_generation = std::max(replica.told_generation, welcome.allocation_generation);
-  if (welcome.child.pid > 0 && welcome.state != runner::ReplicaState::kStarting) {
-    TellRunning(replica, welcome.child);
-  }
-  // An exit that waits comes with what follows: then List wants to know that it has ended.
-  if (welcome.state != runner::ReplicaState::kExited) Found(replica);
-  Carry(replica);
-  CarryShares();
-}
-
-void LocalBackend::On(Replica& replica, const runner::Refused& refused) {
-  if (refused.reason == runner::RefusalReason::kOlderTerm) {
-    log::Error(
-        "another daemon, of term {}, has taken over the runners: this one, of term {}, stops",
-        refused.term.value, term_.value);
-    superseded_ = true;
-  } else {
-    log::Error("the runner of replica {} refuses: {}", replica.id.value, refused.message);
-  }
-  Found(replica);
-}
-
-void LocalBackend::On(Replica& replica, runner::Reports& reports) {
-  Emit(ReplicaReports{.id = replica.id,
-                      .first_sequence = reports.first_sequence,
-                      .reports = std::move(reports.reports)});
-}
-
-void LocalBackend::On(Replica& replica, const runner::StateChanged& change) {
-  if (change.state == runner::ReplicaState::kRunning) TellRunning(replica, change.child);
-}
-
-void LocalBackend::TellRunning(Replica& replica, const runner::ProcessIdentity& child) {
-  replica.pid = child.pid;
-  Emit(ReplicaRunning{.id = replica.id, .pid = child.pid});
-}
-
-void LocalBackend::On(Replica& replica, const runner::Exited& exited) {
-  if (replica.over()) return;
-  if (const Result<GroupUsage> last = controller_->Sample(replica.group)) {
-    replica.usage = *last;
-    replica.out_of_memory = replica.out_of_memory || last->oom_kills > 0;
-  }
-  replica.usage.cpu_nanos = std::max(replica.usage.cpu_nanos, exited.cpu.count());
-  replica.usage.memory_peak_bytes =
-      std::max(replica.usage.memory_peak_bytes, exited.peak_memory_bytes);
-  runner::Exited told = exited;
-  // Where no kernel limits memory, we killed it and the runner cannot know why.
-  if (replica.out_of_memory && told.reason == runner::EndReason::kSignalled) {
-    told.reason = runner::EndReason::kOutOfMemory;
-    told.peak_memory_bytes = replica.usage.memory_peak_bytes;
-  }
-  const EndReason stop_reason =
-      replica.has_desired ? replica.desired.stop_reason : EndReason::kNone;
-  End(replica, EndOf(told, stop_reason, replica.told_memory_limit));
-}
-
-// ---- The end
-
-void LocalBackend::Lose(Replica& replica) {
-  // The runner may have ended after its job had: then its last word is on disk.
-  if (const auto exited = runner::ReadExitFile(replica.folder)) {
-    On(replica, *exited);
-    return;
-  }
-  replica.stage = Replica::Stage::kSweeping;
-  Found(replica);
-  const auto identity = runner::ReadIdentity(replica.folder);
-  if (identity && identity->runner.boot_id != boot_id_) {
-    End(replica, {.reason = EndReason::kRebooted, .text = "the machine has restarted since"});
-    return;
-  }
-  shares_[replica.group].dead = true;
-  CarryShares();
-  Sweep(replica.id);
-}
-
-void LocalBackend::Sweep(ReplicaId id) {
-  Replica* replica = Find(id);
-  if (replica == nullptr || replica->stage != Replica::Stage::kSweeping) return;
-  work_->Push([this, id, folder = replica->folder, group = replica->group] {
-    (void)controller_->Kill(group);
-    const Result<size_t> orphans = runner::KillOrphans(folder);
-    const Result<GroupUsage> usage = controller_->Sample(group);
-    const bool clean = orphans.value_or(0) == 0 && (!usage || !usage->populated);
-    Post([this, id, clean, usage] {
-      Replica* replica = Find(id);
-      if (replica == nullptr) return;
-      if (usage) {
-        replica->usage.cpu_nanos = std::max(replica->usage.cpu_nanos, usage->cpu_nanos);
-        replica->usage.memory_peak_bytes =
-            std::max(replica->usage.memory_peak_bytes, usage->memory_peak_bytes);
-      }
-      if (clean) {
-        End(*replica, {.reason = EndReason::kRunnerLost, .text = "its runner died"});
-      } else {
-        replica->timer = loop_.After(kSweepEvery, [this, id] { Sweep(id); });
-      }
-    });
-  });
-}
-
-// Its processes are gone: removes the group, then lets the engine know.
-void LocalBackend::End(Replica& replica, struct End end) {
-  replica.stage = Replica::Stage::kEnding;
-  replica.timer.Cancel();
-  shares_.erase(replica.group);
-  share_loop_->Forget(replica.group);
-  Found(replica);
-  RemoveGroup(replica.id, [this, id = replica.id, end = std::move(end)] {
-    Replica* replica = Find(id);
-    if (replica == nullptr) return;
-    replica->stage = Replica::Stage::kGone;
-    Emit(ReplicaGone{.id = id,
-                     .end = end,
-                     .cpu_seconds = static_cast<double>(replica->usage.cpu_nanos) * 1e-9,
-                     .memory_peak_bytes = replica->usage.memory_peak_bytes});
-  });
-}
-
-void LocalBackend::RemoveGroup(ReplicaId id, std::function<void()> then) {
-  work_->Push([this, group = GroupOf(id), then = std::move(then)] {
-    Status removed = controller_->Remove(group);
-    for (int i = 0; !removed && i < kRemoveTries; ++i) {
-      (void)controller_->Kill(group);
-      usleep(10'000);
-      removed = controller_->Remove(group);
-    }
-    if (!removed) log::Warn("group {} stays: {}", group, removed.error().ToString());
-    Post(then);
-  });
-}
-
-void LocalBackend::OnUsage(const std::vector<ShareLoop::GroupSample>& samples) {
-  for (const ShareLoop::GroupSample& sample : samples) {
-    const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& entry) {
-      return entry.second->group == sample.group;
-    });
-    if (found == replicas_.end() || found->second->over()) continue;
-    Replica& replica = *found->second;
-    replica.usage = sample.usage;
-    // The kernel, or the poll, may have ended only one of its processes.
-    if (sample.usage.oom_kills > 0 && !replica.out_of_memory) {
-      replica.out_of_memory = true;
-      Carry(replica);
-    }
-    Emit(ReplicaUsage{.id = replica.id,
-                      .cpu_seconds = static_cast<double>(sample.usage.cpu_nanos) * 1e-9,
-                      .throttled_seconds = static_cast<double>(sample.usage.throttled_nanos) * 1e-9,
-                      .memory_bytes = sample.usage.memory_bytes,
-                      .memory_peak_bytes = sample.usage.memory_peak_bytes,
-                      .at = sample.at});
-  }
-  CarryShares();
 }
 
 }  // namespace mete
