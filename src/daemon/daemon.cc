@@ -77,6 +77,7 @@ Status Daemon::Impl::Start() {
 
   METE_ASSIGN_OR_RETURN(backend_, LocalBackend::Open({.state_directory = options_.state_directory,
                                                       .runner_path = paths.runner,
+                                                      .term = opened.state.term,
                                                       .python_path = paths.python,
                                                       .cpu_millis = options_.cpu_millis,
                                                       .memory_bytes = options_.memory_bytes,
