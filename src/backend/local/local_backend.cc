@@ -15,6 +15,7 @@
 #include "runner/file_io.h"
 #include "runner/identity.h"
 #include "runner/launch_file.h"
+#include "runner/replica_files.h"
 
 namespace mete {
 namespace {
@@ -123,7 +124,9 @@ void LocalBackend::Emit(Observation observation) {
     held_.push_back(std::move(observation));
     return;
   }
-  Post([this, observation = std::move(observation)] { observer_(observation); });
+  Post([this, observation = std::move(observation)]() mutable {
+    observer_(std::move(observation));
+  });
 }
 
 void LocalBackend::SetObserver(std::function<void(Observation)> observer) {
@@ -155,7 +158,7 @@ void LocalBackend::Apply(std::span<const ReplicaDesired> desired, Term term) {
     if (replica != nullptr && replica->over()) continue;
     if (replica == nullptr) {
       if (one.state == DesiredState::kStopped || one.spec == nullptr) {
-        Emit(ReplicaGone{.id = one.id, .end = {.reason = one.stop_reason}});
+        StopUnknown(one);
         continue;
       }
       replica = &Add(one.id, one.job);
@@ -174,6 +177,22 @@ void LocalBackend::Apply(std::span<const ReplicaDesired> desired, Term term) {
     Carry(*replica);
   }
   CarryShares();
+}
+
+// Nothing is known of it. But an earlier daemon may have died just as it started its runner, and
+// List have come too early to see that: what has not begun is kept from beginning, and what has is
+// stopped as any other.
+void LocalBackend::StopUnknown(const ReplicaDesired& desired) {
+  const std::string folder = ReplicaFolder(options_.state_directory, desired.id);
+  unlink(runner::ReplicaPath(folder, runner::kLaunchFile).c_str());
+  if (!runner::IsReplicaLocked(folder)) {
+    Emit(ReplicaGone{.id = desired.id, .end = {.reason = desired.stop_reason}});
+    return;
+  }
+  Replica& replica = Add(desired.id, desired.job);
+  replica.desired = desired;
+  replica.has_desired = true;
+  Connect(replica);
 }
 
 void LocalBackend::Launch(Replica& replica) {

@@ -75,6 +75,7 @@ class LocalBackend final : public Backend {
   Replica& Add(ReplicaId id, JobId job);
 
   void Launch(Replica& replica);
+  void StopUnknown(const ReplicaDesired& desired);
   void Connect(Replica& replica);
   void Retry(Replica& replica, Duration delay);
   void OnMessage(ReplicaId id, runner::ToDaemon message);
