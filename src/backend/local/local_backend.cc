@@ -11,6 +11,7 @@
 #include "backend/local/node_facts.h"
 #include "backend/local/replica_folder.h"
 #include "backend/local/replica_launch.h"
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "runner/file_io.h"
 #include "runner/identity.h"
@@ -210,11 +211,15 @@ void LocalBackend::Launch(Replica& replica) {
   work_->Push([this, id = replica.id, folder = replica.folder, group = replica.group,
                limit = replica.told_memory_limit, spec = std::move(spec)]() mutable {
     const auto start = [&]() -> Status {
+      FailPoint("local.before_folder");
       METE_RETURN_IF_ERROR(MakeReplicaFolder(options_.state_directory, id));
       METE_ASSIGN_OR_RETURN(spec.cgroups, controller_->Create(group));
       if (limit >= 0) METE_RETURN_IF_ERROR(controller_->SetMemoryLimit(group, limit));
       METE_RETURN_IF_ERROR(runner::WriteLaunchFile(folder, spec));
-      return StartRunner(options_.runner_path, folder);
+      FailPoint("local.before_spawn");
+      METE_RETURN_IF_ERROR(StartRunner(options_.runner_path, folder));
+      FailPoint("local.after_spawn");
+      return {};
     };
     const Status started = start();
     Post([this, id, started] {
