@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/install_paths.h"
-#include "daemon/journal_reads.h"
 #include "daemon/loop_executor.h"
 #include "daemon/version.h"
 #include "engine/engine.h"
@@ -55,7 +54,6 @@ class Daemon::Impl {
   std::unique_ptr<LocalBackend> backend_;
   std::unique_ptr<LoopExecutor> executor_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<JournalReads> reads_;
   http::Router router_;
   std::unique_ptr<http::Server> server_;
   std::optional<uint16_t> tcp_port_;
@@ -86,13 +84,12 @@ Status Daemon::Impl::Start() {
   executor_ = std::make_unique<LoopExecutor>(loop_, clock_);
   engine_ = std::make_unique<Engine>(options_.engine, clock_, *executor_, *backend_, *journal_,
                                      policies_);
-  reads_ = std::make_unique<JournalReads>(*journal_);
   const Term term = opened.state.term;
   RegisterApi(router_, {.engine = *engine_,
                         .clock = clock_,
                         .loop = loop_,
                         .policies = policies_,
-                        .journal = reads_.get(),
+                        .journal = journal_.get(),
                         .find_logs = [this](JobId job) { return FindLogs(job); },
                         .request_shutdown = [this] { loop_.Stop(); },
                         .version = kVersion,
