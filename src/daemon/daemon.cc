@@ -1,8 +1,5 @@
 #include "daemon/daemon.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <csignal>
 #include <filesystem>
 #include <future>
@@ -11,7 +8,6 @@
 
 #include "api/api.h"
 #include "backend/local/local_backend.h"
-#include "backend/local/replica_folder.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/install_paths.h"
@@ -126,8 +122,11 @@ Status Daemon::Impl::Listen() {
 
 std::vector<ReplicaLog> Daemon::Impl::FindLogs(JobId job) const {
   std::vector<ReplicaLog> logs;
-  for (const ReplicaId id : ListReplicaFolders(options_.state_directory)) {
-    const std::string folder = ReplicaFolder(options_.state_directory, id);
+  // Ended replicas too: their folders stay for their logs.
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options_.state_directory + "/replicas", ignored)) {
+    const std::string folder = entry.path().string();
     const Result<runner::LaunchSpec> launch = runner::ReadLaunchFile(folder);
     if (!launch || launch->job != job) continue;
     logs.push_back({.attempt = static_cast<int>(launch->attempt),
