@@ -189,6 +189,12 @@ void Journal::ListEnded(int64_t limit, int64_t before,
   Ask([this, limit, before] { return file_->records().ReadEnded(limit, before); }, std::move(done));
 }
 
+void Journal::ListEndedById(int64_t limit, JobId before,
+                            std::function<void(Result<std::vector<JobRecord>>)> done) {
+  Ask([this, limit, before] { return file_->records().ReadEndedById(limit, before); },
+      std::move(done));
+}
+
 void Journal::ReadHealth(std::function<void(JournalHealth)> done) {
   Enqueue([this, done = std::move(done)] {
     const JournalHealth health{file_->SizeBytes(), file_->low_on_space(), groups_, last_commit_};
