@@ -23,21 +23,14 @@
 
 namespace mete {
 
-// Where a replica's log is (runner/log_file.h).
-struct ReplicaLog {
-  int attempt = 1;
-  std::string role;
-  int index = 0;
-  std::string directory;
-};
-
 struct ApiContext {
   Engine& engine;
   const Clock& clock;
   EventLoop& loop;
   const PolicyRegistry& policies;
   Journal* journal = nullptr;  // null: only what is in memory can be read
-  std::function<std::vector<ReplicaLog>(JobId)> find_logs;
+  // The folder that holds a replica's log (runner/log_file.h); it may be gone.
+  std::function<std::string(ReplicaId)> replica_directory;
   std::function<void()> request_shutdown;
   std::string version;
   std::string state_directory;

@@ -53,22 +53,17 @@ class ApiFixture : public ::testing::Test {
                                        backend_, *journal_, policies_);
     engine_->Start(std::move(opened->state),
                    [](const Status& status) { EXPECT_TRUE(status) << status.error().ToString(); });
-    routes_ = RegisterApi(
-        router_, {.engine = *engine_,
-                  .clock = clock_,
-                  .loop = loop_,
-                  .policies = policies_,
-                  .journal = journal_.get(),
-                  .find_logs =
-                      [this](JobId) {
-                        return std::vector<ReplicaLog>{
-                            {.attempt = 1, .role = "worker", .index = 0, .directory = directory_}};
-                      },
-                  .request_shutdown = [this] { shut_down_ = true; },
-                  .version = "test",
-                  .state_directory = directory_,
-                  .socket_path = directory_ + "/mete.sock",
-                  .term = Term{1}});
+    routes_ = RegisterApi(router_, {.engine = *engine_,
+                                    .clock = clock_,
+                                    .loop = loop_,
+                                    .policies = policies_,
+                                    .journal = journal_.get(),
+                                    .replica_directory = [this](ReplicaId) { return directory_; },
+                                    .request_shutdown = [this] { shut_down_ = true; },
+                                    .version = "test",
+                                    .state_directory = directory_,
+                                    .socket_path = directory_ + "/mete.sock",
+                                    .term = Term{1}});
     Settle();
   }
   ~ApiFixture() override {

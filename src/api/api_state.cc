@@ -44,7 +44,7 @@ Result<JobId> ApiState::ResolveJob(const std::string& name) const {
     }
     if (live.size() > 5) ids += ", ...";
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} jobs are named '{}'", live.size(), name), "job",
+                fmt::format("{} jobs are named '{}'", live.size(), name), "",
                 "name one by its id: " + ids);
   }
   if (ended) return ended;
@@ -52,7 +52,7 @@ Result<JobId> ApiState::ResolveJob(const std::string& name) const {
   for (const auto& [id, job] : engine().jobs().all()) names.push_back(job->spec().name);
   const std::string closest = ClosestWord(name, names);
   return Fail(
-      ErrorCode::kNotFound, fmt::format("no job is named '{}'", name), "job",
+      ErrorCode::kNotFound, fmt::format("no job is named '{}'", name), "",
       closest.empty() ? "`mete list` shows all jobs" : fmt::format("did you mean '{}'?", closest));
 }
 
@@ -60,7 +60,7 @@ Result<const Job*> ApiState::FindJob(const std::string& name) const {
   METE_ASSIGN_OR_RETURN(const JobId id, ResolveJob(name));
   const Job* job = engine().jobs().Find(id);
   if (job == nullptr) {
-    return Fail(ErrorCode::kNotFound, fmt::format("there is no job {}", id.value), "job",
+    return Fail(ErrorCode::kNotFound, fmt::format("there is no job {}", id.value), "",
                 "`mete list` shows all jobs");
   }
   return job;

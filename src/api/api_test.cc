@@ -194,7 +194,11 @@ TEST_F(Api, LogsAreTailed) {
   EXPECT_EQ(Ask("GET", "/v1/jobs/mlp/logs?tail=2").body, "two\nthree\n");
   EXPECT_EQ(Ask("GET", "/v1/jobs/mlp/logs?tail=0").body, "");
   EXPECT_EQ(Ask("GET", "/v1/jobs/mlp/logs?tail=99").body, "one\ntwo\nthree\n");
-  EXPECT_THAT(AskError("GET", "/v1/jobs/mlp/logs?role=server"), Pair("not_found", 404));
+  EXPECT_EQ(Ask("GET", "/v1/jobs/mlp/logs?role=worker&attempt=1&index=0").status, 200);
+  for (const char* query : {"role=server", "attempt=2", "index=1"}) {
+    EXPECT_THAT(AskError("GET", std::string("/v1/jobs/mlp/logs?") + query), Pair("not_found", 404));
+  }
+  EXPECT_THAT(AskError("GET", "/v1/jobs/99/logs"), Pair("not_found", 404));
   EXPECT_THAT(AskError("GET", "/v1/jobs/mlp/logs?tail=-1"), Pair("invalid_argument", 400));
 }
 
@@ -202,6 +206,7 @@ TEST_F(Api, LogsAreFollowedToTheEndOfTheJob) {
   std::ofstream(directory_ + "/log") << "one\n";
   const uint64_t id = Submit("mlp");
   const auto stream = Begin("GET", "/v1/jobs/mlp/logs?follow=true");
+  for (int i = 0; i < 100 && stream->streamed != "one\n"; ++i) loop_.RunFor(50ms);
   EXPECT_EQ(stream->streamed, "one\n");
   std::ofstream(directory_ + "/log", std::ios::app) << "two\n";
   for (int i = 0; i < 100 && stream->streamed != "one\ntwo\n"; ++i) loop_.RunFor(50ms);

@@ -216,6 +216,7 @@ JobProgress ProgressOf(const Job& job, Instant now) {
 }
 
 double CoresOf(const JobRecord& record) {
+  if (record.paused) return 0;
   int64_t cpu_millis = 0;
   for (size_t i = 0; i < record.units.size() && i < record.spec->roles.size(); ++i) {
     cpu_millis += record.units[i] * record.spec->roles[i].unit.cpu_millis;

@@ -25,7 +25,7 @@ struct JobProgress {
 };
 JobProgress ProgressOf(const Job& job, Instant now);
 
-// Cores that it has by the last decision.
+// Cores that it has by the last decision; none while it is paused.
 double CoresOf(const JobRecord& record);
 
 enum class JobDetail {

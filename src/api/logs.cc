@@ -26,28 +26,50 @@ constexpr int64_t kTailBytesMax = 4 << 20;
 constexpr size_t kAnswerBytesMax = 64 << 20;
 constexpr Duration kPollInterval = std::chrono::milliseconds(200);
 
-// The log of the attempt and replica that the query names: by default the newest attempt's first.
-Result<ReplicaLog> ChooseLog(const ApiStatePtr& api, JobId id, const Request& request) {
-  std::vector<ReplicaLog> logs;
-  if (api->context().find_logs) logs = api->context().find_logs(id);
-  METE_ASSIGN_OR_RETURN(const int64_t attempt, QueryNumber(request, "attempt", 0, INT32_MAX, 0));
-  METE_ASSIGN_OR_RETURN(const int64_t index, QueryNumber(request, "index", 0, INT32_MAX, 0));
-  const std::string* role = request.FindQuery("role");
-  const ReplicaLog* best = nullptr;
-  for (const ReplicaLog& log : logs) {
-    if (attempt > 0 && log.attempt != attempt) continue;
-    if (role != nullptr && log.role != *role) continue;
-    if (log.index != index) continue;
-    if (best == nullptr || log.attempt > best->attempt) best = &log;
+struct LogQuery {
+  JobId job;
+  int64_t attempt = 0;  // 0: the newest that has a log
+  std::string role;     // empty: any
+  int64_t index = 0;
+  int64_t tail = -1;  // lines; -1: all
+  bool follow = false;
+};
+
+Result<LogQuery> ReadQuery(const ApiStatePtr& api, const Request& request, const std::string& job) {
+  LogQuery query;
+  METE_ASSIGN_OR_RETURN(query.job, api->ResolveJob(job));
+  METE_ASSIGN_OR_RETURN(query.attempt, QueryNumber(request, "attempt", 0, INT32_MAX, 0));
+  METE_ASSIGN_OR_RETURN(query.index, QueryNumber(request, "index", 0, INT32_MAX, 0));
+  METE_ASSIGN_OR_RETURN(query.tail, QueryNumber(request, "tail", 0, kTailLinesMax, -1));
+  if (const std::string* role = request.FindQuery("role")) query.role = *role;
+  const std::string* follow = request.FindQuery("follow");
+  query.follow = follow != nullptr && *follow != "false" && *follow != "0";
+  return query;
+}
+
+// The newest replica that the query names, of those that the job ever had.
+const ReplicaRecord* ChooseReplica(const std::vector<ReplicaRecord>& replicas, const JobSpec& spec,
+                                   const LogQuery& query) {
+  const ReplicaRecord* best = nullptr;
+  for (const ReplicaRecord& replica : replicas) {
+    const auto role = static_cast<size_t>(replica.role);
+    if (query.attempt > 0 && replica.attempt != query.attempt) continue;
+    if (replica.index != query.index) continue;
+    if (!query.role.empty() && (role >= spec.roles.size() || spec.roles[role].name != query.role)) {
+      continue;
+    }
+    if (best == nullptr || replica.id > best->id) best = &replica;
   }
-  if (best == nullptr) {
-    const bool waits = api->engine().jobs().Find(id) != nullptr;
-    return Fail(ErrorCode::kNotFound, fmt::format("job {} has no such log", id.value), "job",
-                logs.empty() && waits
-                    ? fmt::format("it has not started yet: `mete why {}`", id.value)
-                    : "");
+  return best;
+}
+
+Error NoSuchLog(const LogQuery& query, bool ever_started) {
+  if (!ever_started) {
+    return {ErrorCode::kNotFound, fmt::format("job {} has not started yet", query.job.value), "",
+            fmt::format("`mete why {}` says why", query.job.value)};
   }
-  return *best;
+  return {ErrorCode::kNotFound, fmt::format("job {} has no such log", query.job.value), "",
+          "`mete describe` shows its attempts and roles; old logs are removed in time"};
 }
 
 // The offset at which the last `lines` lines begin.
@@ -124,32 +146,49 @@ class Follower : public std::enable_shared_from_this<Follower> {
   EventLoop::Timer timer_;
 };
 
-void Logs(const ApiStatePtr& api, const Request& request, const PathParameters& path,
-          const Responder& responder) {
-  const Result<JobId> id = api->ResolveJob(path.at("job"));
-  if (!id) return responder.Send(ErrorResponse(id.error()));
-  const Result<int64_t> tail = QueryNumber(request, "tail", 0, kTailLinesMax, -1);
-  if (!tail) return responder.Send(ErrorResponse(tail.error()));
-  const Result<ReplicaLog> log = ChooseLog(api, *id, request);
-  if (!log) return responder.Send(ErrorResponse(log.error()));
-  const Result<int64_t> offset = TailOffset(log->directory, *tail);
-  if (!offset) return responder.Send(ErrorResponse(offset.error()));
-
-  const std::string* follow = request.FindQuery("follow");
-  if (follow != nullptr && *follow != "false" && *follow != "0") {
-    std::make_shared<Follower>(api, *id, log->directory, *offset, responder.StartStream(Head()))
+void SendLog(const ApiStatePtr& api, const LogQuery& query, const std::string& directory,
+             const Responder& responder) {
+  const Result<int64_t> offset = TailOffset(directory, query.tail);
+  if (!offset) {
+    return responder.Send(ErrorResponse(
+        offset.error().code == ErrorCode::kNotFound ? NoSuchLog(query, true) : offset.error()));
+  }
+  if (query.follow) {
+    std::make_shared<Follower>(api, query.job, directory, *offset, responder.StartStream(Head()))
         ->Step();
     return;
   }
   http::Response response = Head();
   int64_t at = *offset;
   while (response.body.size() < kAnswerBytesMax) {
-    const Result<runner::LogChunk> chunk = runner::ReadLog(log->directory, at, kChunkBytes);
+    const Result<runner::LogChunk> chunk = runner::ReadLog(directory, at, kChunkBytes);
     if (!chunk || chunk->bytes.empty()) break;
     response.body += chunk->bytes;
     at = chunk->NextOffset();
   }
   responder.Send(std::move(response));
+}
+
+void Logs(const ApiStatePtr& api, const Request& request, const PathParameters& path,
+          const Responder& responder) {
+  const Result<LogQuery> query = ReadQuery(api, request, path.at("job"));
+  if (!query) return responder.Send(ErrorResponse(query.error()));
+  Journal* journal = api->context().journal;
+  if (journal == nullptr || !api->context().replica_directory) {
+    return responder.Send(ErrorResponse(NoSuchLog(*query, true)));
+  }
+  journal->ReadJob(query->job, [=, query = *query](const Result<JobRecord>& job) {
+    if (!job) return responder.Send(ErrorResponse(job.error()));
+    journal->ReadReplicas(
+        query.job, [=, spec = job->spec](const Result<std::vector<ReplicaRecord>>& replicas) {
+          if (!replicas) return responder.Send(ErrorResponse(replicas.error()));
+          const ReplicaRecord* replica = ChooseReplica(*replicas, *spec, query);
+          if (replica == nullptr) {
+            return responder.Send(ErrorResponse(NoSuchLog(query, !replicas->empty())));
+          }
+          SendLog(api, query, api->context().replica_directory(replica->id), responder);
+        });
+  });
 }
 
 }  // namespace

@@ -1,20 +1,17 @@
 // The program that people type: one subcommand a file.
 
-#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
-#include "cli/forecast_command.h"
+#include "cli/command_line.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("mete metes out a machine's cores to training jobs by what it measured");
-  app.require_subcommand(1);
+  // A closed pipe (`mete list | head`) is an error of writing, not the end.
+  std::signal(SIGPIPE, SIG_IGN);
   const mete::SystemClock clock;
-  int exit_code = 0;
-  mete::AddForecastCommand(app, clock, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  }
-  return exit_code;
+  mete::Session session(clock, stdout, stderr);
+  return mete::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc), session);
 }

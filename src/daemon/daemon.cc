@@ -1,5 +1,8 @@
 #include "daemon/daemon.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
 #include <future>
@@ -8,6 +11,7 @@
 
 #include "api/api.h"
 #include "backend/local/local_backend.h"
+#include "backend/local/replica_folder.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/install_paths.h"
@@ -19,7 +23,6 @@
 #include "http/server.h"
 #include "http/token.h"
 #include "policy/registry.h"
-#include "runner/launch_file.h"
 #include "store/journal.h"
 
 namespace mete {
@@ -40,7 +43,6 @@ class Daemon::Impl {
 
  private:
   Status Listen();
-  std::vector<ReplicaLog> FindLogs(JobId job) const;
 
   DaemonOptions options_;
   SystemClock clock_;
@@ -81,17 +83,19 @@ Status Daemon::Impl::Start() {
   engine_ = std::make_unique<Engine>(options_.engine, clock_, *executor_, *backend_, *journal_,
                                      policies_);
   const Term term = opened.state.term;
-  RegisterApi(router_, {.engine = *engine_,
-                        .clock = clock_,
-                        .loop = loop_,
-                        .policies = policies_,
-                        .journal = journal_.get(),
-                        .find_logs = [this](JobId job) { return FindLogs(job); },
-                        .request_shutdown = [this] { loop_.Stop(); },
-                        .version = kVersion,
-                        .state_directory = options_.state_directory,
-                        .socket_path = options_.socket_path,
-                        .term = term});
+  RegisterApi(router_,
+              {.engine = *engine_,
+               .clock = clock_,
+               .loop = loop_,
+               .policies = policies_,
+               .journal = journal_.get(),
+               .replica_directory =
+                   [this](ReplicaId id) { return ReplicaFolder(options_.state_directory, id); },
+               .request_shutdown = [this] { loop_.Stop(); },
+               .version = kVersion,
+               .state_directory = options_.state_directory,
+               .socket_path = options_.socket_path,
+               .term = term});
 
   std::promise<Status> started;
   std::future<Status> ready = started.get_future();
@@ -118,23 +122,6 @@ Status Daemon::Impl::Listen() {
     METE_ASSIGN_OR_RETURN(tcp_port_, server_->ListenTcp(*options_.tcp_port, std::move(token)));
   }
   return {};
-}
-
-std::vector<ReplicaLog> Daemon::Impl::FindLogs(JobId job) const {
-  std::vector<ReplicaLog> logs;
-  // Ended replicas too: their folders stay for their logs.
-  std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(options_.state_directory + "/replicas", ignored)) {
-    const std::string folder = entry.path().string();
-    const Result<runner::LaunchSpec> launch = runner::ReadLaunchFile(folder);
-    if (!launch || launch->job != job) continue;
-    logs.push_back({.attempt = static_cast<int>(launch->attempt),
-                    .role = launch->role,
-                    .index = static_cast<int>(launch->index),
-                    .directory = folder});
-  }
-  return logs;
 }
 
 void Daemon::Impl::Wait() {

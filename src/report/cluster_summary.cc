@@ -57,6 +57,7 @@ std::string PhaseText(const JobSummary& job) {
 std::string EndText(const End& end) {
   const std::string words = EndWords(end);
   if (end.text.empty()) return words;
+  if (end.text.starts_with(words)) return Printable(end.text);
   return words.empty() ? Printable(end.text) : words + ": " + Printable(end.text);
 }
 

@@ -21,11 +21,9 @@ std::string RunTime(const JobSummary& job, WallTime now) {
 }
 
 // What the last column says: how it ended, or why it has what it has.
-std::string Remark(const JobSummary& job, bool wide) {
+std::string Remark(const JobSummary& job) {
   if (IsFinal(job.phase)) return EndText(job.end);
-  if (job.roles.empty()) return "";
-  const Reason& reason = job.roles.front().reason;
-  return wide || job.cores <= 0 ? ReasonPhrase(reason) : "";
+  return job.roles.empty() ? "" : ReasonPhrase(job.roles.front().reason);
 }
 
 }  // namespace
@@ -81,7 +79,7 @@ std::string JobListText(const std::vector<JobSummary>& jobs, const JobListOption
       row.push_back({SecondsText(job.cpu_seconds)});
       row.push_back({job.memory_peak_bytes > 0 ? FormatBytes(job.memory_peak_bytes) : "-"});
     }
-    row.push_back({Remark(job, options.wide)});
+    row.push_back({Remark(job)});
     table.AddRow(std::move(row));
   }
   return table.Render(style, options.header);

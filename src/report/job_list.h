@@ -11,7 +11,7 @@
 namespace mete {
 
 struct JobListOptions {
-  bool wide = false;  // also tenant, reason, CPU time, peak memory
+  bool wide = false;  // also tenant, attempts, CPU time, peak memory
   bool header = true;
   WallTime now;
 };

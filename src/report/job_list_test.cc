@@ -8,13 +8,14 @@ namespace mete {
 namespace {
 
 TEST(JobList, ShowsEachJobInARow) {
-  EXPECT_EQ(JobListText(SampleCluster().jobs, {.now = SampleTime()}, {}),
-            "ID  NAME        STATE    CORES  ITER    LOSS  DONE   TIME    AGE  REMARK\n"
-            " 3  mlp-digits  running    1.2   120  0.3312  83 %    58s  1m00s\n"
-            " 7  lda-news    queued       0     -       -     -      -    10s  no room: 1 free, 4 "
-            "needed\n"
-            " 2  gbt         failed       -     -       -     -  1m40s  2h00m  exit 3: ValueError: "
-            "no such column\n");
+  EXPECT_EQ(
+      JobListText(SampleCluster().jobs, {.now = SampleTime()}, {}),
+      "ID  NAME        STATE    CORES  ITER    LOSS  DONE   TIME    AGE  REMARK\n"
+      " 3  mlp-digits  running    1.2   120  0.3312  83 %    58s  1m00s  gains 4.2 % a round\n"
+      " 7  lda-news    queued       0     -       -     -      -    10s  no room: 1 free, 4 "
+      "needed\n"
+      " 2  gbt         failed       -     -       -     -  1m40s  2h00m  exit 3: ValueError: "
+      "no such column\n");
 }
 
 TEST(JobList, WideAddsColumns) {

@@ -173,8 +173,13 @@ std::string JobPageText(const JobPage& job_page, WallTime now, const TextStyle& 
   page.Line("goal", spec.goal == Goal::kMinimize ? "minimize" : "maximize");
   page.Line("ends", StopText(spec));
   if (spec.threads) page.Line("threads", std::to_string(*spec.threads));
-  for (const auto& [name, value] : spec.environment) {
-    page.Line("env", Printable(name) + "=" + Printable(value));
+  if (!job_page.show_environment) {
+    page.Line("environment", fmt::format("{} variables: `mete describe -o wide` shows them",
+                                         spec.environment.size()));
+  } else {
+    for (const auto& [name, value] : spec.environment) {
+      page.Line("environment", Printable(name) + "=" + Printable(value));
+    }
   }
   AddReplicas(job_page.replicas, spec, style, page);
   return page.Take();

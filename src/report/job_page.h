@@ -15,6 +15,7 @@ struct JobPage {
   JobSummary summary;
   JobSpec spec;  // secrets already masked
   std::vector<ReplicaRecord> replicas;
+  bool show_environment = false;  // else only counted
 };
 
 std::string JobPageText(const JobPage& page, WallTime now, const TextStyle& style);

@@ -12,6 +12,7 @@ TEST(JobPage, ShowsEverything) {
   page.spec.command = {"python3", "train.py", "--note", "it's fine", ""};
   page.spec.directory = "/home/ann/runs";
   page.spec.environment = {{"OMP_NUM_THREADS", "4"}, {"API_TOKEN", "***"}};
+  page.show_environment = true;
   page.spec.roles = {RoleSpec{}};
   page.spec.stop.target = 0.3;
   page.spec.stop.iterations = 500;
@@ -50,8 +51,8 @@ TEST(JobPage, ShowsEverything) {
             "  progress     socket, output (loss[:= ]NUMBER)\n"
             "  goal         minimize\n"
             "  ends         loss reaches 0.3; or after 500 iterations\n"
-            "  env          OMP_NUM_THREADS=4\n"
-            "  env          API_TOKEN=***\n"
+            "  environment  OMP_NUM_THREADS=4\n"
+            "  environment  API_TOKEN=***\n"
             "\n"
             "Replicas\n"
             "  ROLE      STATE     PID  CPU  PEAK  END\n"

@@ -135,7 +135,7 @@ std::string TopText(const ClusterSummary& cluster, const TopOptions& options,
   fitted.width_columns = columns;
   const bool bounded = options.rows > 0;
   const int rows = bounded ? options.rows : 1 << 20;
-  const int foot = options.keys && rows >= 8 ? 1 : 0;
+  const int foot = !options.foot.empty() && rows >= 8 ? 1 : 0;
   // Two rows for the table before anything else.
   std::vector<std::string> lines = HeadLines(cluster, columns, rows - 2 - foot, fitted);
   if (rows >= 10) lines.emplace_back();
@@ -168,9 +168,7 @@ std::string TopText(const ClusterSummary& cluster, const TopOptions& options,
     }
   }
   if (foot > 0) {
-    lines.push_back(Paint(CutToWidth("q leave (jobs go on)  arrows scroll  p hold the picture",
-                                     columns, style.unicode),
-                          Colour::kDim, style));
+    lines.push_back(Paint(CutToWidth(options.foot, columns, style.unicode), Colour::kDim, style));
   }
   if (static_cast<int>(lines.size()) > rows) lines.resize(static_cast<size_t>(rows));
   std::string text;

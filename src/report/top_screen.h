@@ -13,7 +13,7 @@ namespace mete {
 struct TopOptions {
   int rows = 0;      // of the terminal; 0: as many as needed
   int first = 0;     // jobs scrolled past
-  bool keys = true;  // a last line that names the keys
+  std::string foot;  // a last line, such as the keys; empty: none
 };
 
 // Lines without "\n" at the end of the last; none wider than style.width_columns, at most

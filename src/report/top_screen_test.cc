@@ -21,7 +21,7 @@ std::vector<std::string> Lines(const std::string& text) {
 }
 
 TEST(Top, AtEightyColumns) {
-  EXPECT_EQ(TopText(SampleCluster(), {.rows = 24}, {.width_columns = 80}),
+  EXPECT_EQ(TopText(SampleCluster(), {.rows = 24, .foot = "q leave"}, {.width_columns = 80}),
             R"(mete  policy slaq:floor=0.25  1 running, 1 waiting, 1 ended
 CPU ###############|.... 3.02 used, 3.2 of 4 cores given
 MEM #####............... 4.0 GiB of 16 GiB asked for
@@ -31,7 +31,7 @@ ID  NAME        STATE    CORES  SHARE     ITER    LOSS  CURVE       DONE   LEFT
  3  mlp-digits  running    1.2  #######|   120  0.3312  #=:.____    83 %  1m15s
  7  lda-news    queued       0  ........     -       -                 -      -
  2  gbt         failed       -               -       -                 -      -
-q leave (jobs go on)  arrows scroll  p hold the picture)");
+q leave)");
 }
 
 TEST(Top, WideShowsMore) {
@@ -76,7 +76,7 @@ TEST(Top, FitsEveryTerminal) {
 TEST(Top, WithoutATerminalAllJobsAreShown) {
   ClusterSummary cluster = SampleCluster();
   cluster.jobs.assign(70, SampleJob());
-  EXPECT_GE(Lines(TopText(cluster, {.keys = false}, {})).size(), 75U);
+  EXPECT_GE(Lines(TopText(cluster, {}, {})).size(), 75U);
 }
 
 TEST(Top, ScrollsPastJobs) {

@@ -19,6 +19,10 @@ std::string Plural(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string Cores(double cores) {
+  return fmt::format("{} {}", CoresText(cores), cores > 0 && cores <= 1 ? "core" : "cores");
+}
+
 // A normalised gain: the part of a job's whole way that it makes in a round.
 std::string GainText(double gain) {
   if (!std::isfinite(gain)) return "unknown";
@@ -158,16 +162,12 @@ std::string FairReason(const RoleSummary& role, const JobSummary& job) {
 }
 
 std::string SizeLine(const RoleSummary& role, const JobSummary& job) {
-  std::string text;
-  if (job.roles.size() > 1) text = fmt::format("{}: ", Printable(role.name));
-  text += fmt::format("{} of {}",
-                      CoresText(static_cast<double>(role.units) * role.unit_cores) +
-                          (role.units * role.unit_cores == 1 ? " core" : " cores"),
-                      Plural(role.units, "unit"));
+  const double cores = static_cast<double>(role.units) * role.unit_cores;
   std::string bounds = fmt::format("min {}", role.min_units);
   if (role.max_units > 0) bounds += fmt::format(", max {}", role.max_units);
-  return fmt::format("{} ({}; one unit is {} core{})", text, bounds, CoresText(role.unit_cores),
-                     role.unit_cores == 1 ? "" : "s");
+  return fmt::format("{} has {}: {} of {} ({}).",
+                     job.roles.size() > 1 ? "Role " + Printable(role.name) : "It", Cores(cores),
+                     Plural(role.units, "unit"), Cores(role.unit_cores), bounds);
 }
 
 std::string WaitingLine(const JobSummary& job) {
@@ -193,11 +193,10 @@ std::string ForecastLine(const JobSummary& job) {
   return text + ".\n";
 }
 
+// What one can do about it.
 std::string FinalText(const JobSummary& job) {
   const std::string id = std::to_string(job.id.value);
-  std::string text = fmt::format("It is {}", JobPhaseName(job.phase));
-  const std::string end = EndText(job.end);
-  text += end.empty() ? ".\n" : fmt::format(": {}.\n", end);
+  std::string text;
   if (job.phase == JobPhase::kLost) {
     text += fmt::format(
         "It is not started again by itself: `mete resume {}` runs it again. With `retry: "
@@ -261,11 +260,17 @@ std::string ReasonText(const RoleSummary& role, const JobSummary& job, const Why
 }
 
 std::string WhyText(const JobSummary& job, const WhyContext& context) {
+  const std::string name = fmt::format("{} (job {})", Printable(job.name), job.id.value);
+  if (IsFinal(job.phase)) {
+    const std::string end = EndText(job.end);
+    return fmt::format(
+               "{} {}{}{}.\n", name,
+               job.phase == JobPhase::kFailed ? "has failed" : fmt::format("is {}", PhaseText(job)),
+               end.empty() ? "" : ": ", end) +
+           FinalText(job);
+  }
   std::string text =
-      fmt::format("{} (job {}) is {}", Printable(job.name), job.id.value, PhaseText(job));
-  if (!IsFinal(job.phase)) text += fmt::format(", under policy {}", Printable(context.policy));
-  text += ".\n";
-  if (IsFinal(job.phase)) return text + FinalText(job);
+      fmt::format("{} is {}, under policy {}.\n", name, PhaseText(job), Printable(context.policy));
   text += WaitingLine(job);
   for (const RoleSummary& role : job.roles) {
     text += "\n" + SizeLine(role, job) + "\n";

@@ -18,7 +18,7 @@ TEST(Why, SaysWhoGainedAndWhatWouldChangeIt) {
       WhyText(SampleJob(), kContext),
       "mlp-digits (job 3) is running, under policy slaq:floor=0.25.\n"
       "\n"
-      "1.2 cores of 12 units (min 1, max 20; one unit is 0.1 cores)\n"
+      "It has 1.2 cores: 12 units of 0.1 core (min 1, max 20).\n"
       "By the forecast it covers 4.2 % of its whole way in a round at this size, more than "
       "others would with the same cores. Its last unit brings 0.31 %, the next one would "
       "bring 0.24 %; units went to whoever gained at least 0.28 %. The last unit would "
@@ -33,14 +33,13 @@ TEST(Why, SaysWhyAJobWaits) {
   EXPECT_EQ(WhyText(SampleWaitingJob(), kContext),
             "lda-news (job 7) is queued, under policy slaq:floor=0.25.\n"
             "\n"
-            "0 cores of 0 units (min 4, max 20; one unit is 0.1 cores)\n"
+            "It has 0 cores: 0 units of 0.1 core (min 4, max 20).\n"
             "It needs 4 units to run and only 1 is free. It starts when others shrink or end.\n");
 }
 
 TEST(Why, SaysHowAJobEnded) {
   EXPECT_EQ(WhyText(SampleFailedJob(), kContext),
-            "gbt (job 2) is failed.\n"
-            "It is failed: exit 3: ValueError: no such column.\n"
+            "gbt (job 2) has failed: exit 3: ValueError: no such column.\n"
             "`mete logs 2` shows its output.\n");
   JobSummary lost = SampleJob();
   lost.phase = JobPhase::kLost;

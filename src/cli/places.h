@@ -1,0 +1,22 @@
+#pragma once
+
+// Where the daemon is looked for and keeps its state, when nobody says otherwise.
+
+#include <functional>
+#include <string>
+
+namespace mete {
+
+// Answers an environment variable, or null.
+using GetVariable = std::function<const char*(const char*)>;
+
+// METE_SOCKET_PATH, else $XDG_RUNTIME_DIR/mete/mete.sock, else mete.sock in the state directory.
+std::string DefaultSocketPath(const GetVariable& get);
+
+// METE_STATE_DIR, else $XDG_STATE_HOME/mete, else ~/.local/state/mete.
+std::string DefaultStateDirectory(const GetVariable& get);
+
+// Of this process.
+const char* ProcessVariable(const char* name);
+
+}  // namespace mete
