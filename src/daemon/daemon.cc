@@ -1,8 +1,5 @@
 #include "daemon/daemon.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <csignal>
 #include <filesystem>
 #include <future>
@@ -11,7 +8,6 @@
 
 #include "api/api.h"
 #include "backend/local/local_backend.h"
-#include "backend/local/replica_folder.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/install_paths.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -13,8 +14,9 @@ namespace mete {
 namespace {
 
 std::string Page() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream stream(root / "docs/job-files.md");
+  const char* root = std::getenv("METE_SOURCE_DIR");
+  std::ifstream stream(std::filesystem::path(root == nullptr ? "." : root) / "docs/job-files.md");
+  EXPECT_TRUE(stream.is_open()) << "run through ctest, or where docs/ is";
   std::stringstream text;
   text << stream.rdbuf();
   return text.str();

@@ -11,9 +11,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Measurements at allocations within this factor are one point of the fit.
 constexpr double kSamePoint = 1.1;
 // Each observation leaves this much of what came before it.
-constexpr double kFade = 0.98;
-// A job that used less than this part of what it could have used was bound by itself.
-constexpr double kUsedAll = 0.9;
+constexpr double kFade = 0.95;
+// A point that weighs less than this part of all has been overtaken.
+constexpr double kStale = 0.02;
+// A job that used less than this part of what it could have used, and did so more than a few times,
+// was bound by itself. Less strict, a neighbour that took more than its share would look like one.
+constexpr double kUsedAll = 0.75;
+constexpr int kFew = 3;
 
 bool Positive(double value) { return value > 0 && std::isfinite(value); }
 
@@ -34,12 +38,26 @@ void SpeedModel::Observe(const SpeedObservation& seen) {
   iterations_weight_ = iterations_weight_ * kFade + iterations;
   cpu_weight_ = cpu_weight_ * kFade + seen.cpu_seconds;
   cpu_seconds_ = cpu_weight_ / iterations_weight_;
-  for (int i = 0; i < point_count_; ++i) points_[i].iterations *= kFade;
+  Fade();
   Merge({.cores = seen.cores,
          .used_cores = seen.cpu_seconds / seen.wall_seconds,
          .seconds = seen.wall_seconds / iterations,
-         .iterations = iterations});
+         .iterations = iterations,
+         .observations = 1});
   Fit();
+}
+
+void SpeedModel::Fade() {
+  double total = 0;
+  for (int i = 0; i < point_count_; ++i) {
+    points_[i].iterations *= kFade;
+    total += points_[i].iterations;
+  }
+  const auto end = points_.begin() + point_count_;
+  const auto kept = std::remove_if(points_.begin(), end, [total](const Point& point) {
+    return point.iterations < kStale * total;
+  });
+  point_count_ = static_cast<int>(kept - points_.begin());
 }
 
 void SpeedModel::Merge(const Point& seen) {
@@ -64,6 +82,7 @@ void SpeedModel::Merge(const Point& seen) {
   point->used_cores += (seen.used_cores - point->used_cores) * share;
   point->seconds += (seen.seconds - point->seconds) * share;
   point->iterations = total;
+  ++point->observations;
 }
 
 void SpeedModel::Fit() {
@@ -75,7 +94,8 @@ void SpeedModel::Fit() {
   bool left_some = false;
   for (int i = 0; i < point_count_; ++i) {
     most_used = std::max(most_used, points_[i].used_cores);
-    left_some |= points_[i].used_cores < kUsedAll * points_[i].cores;
+    left_some |=
+        points_[i].observations >= kFew && points_[i].used_cores < kUsedAll * points_[i].cores;
   }
   if (left_some) parallelism_ = most_used;
 

@@ -27,6 +27,8 @@ struct SpeedObservation {
 
 class SpeedModel {
  public:
+  SpeedModel();
+
   // Observations with no iteration, no time or a value that is not finite and positive are ignored.
   void Observe(const SpeedObservation& observation);
 
@@ -52,9 +54,11 @@ class SpeedModel {
     double used_cores = 0;
     double seconds = 0;     // per iteration
     double iterations = 0;  // weight
+    int observations = 0;
   };
   static constexpr int kPoints = 8;
 
+  void Fade();
   void Merge(const Point& seen);
   void Fit();
 
@@ -68,9 +72,6 @@ class SpeedModel {
   double seconds_per_core_ = 0;
   double parallelism_;
   double best_cores_;
-
- public:
-  SpeedModel();
 };
 
 }  // namespace mete

@@ -63,6 +63,28 @@ TEST(SpeedModel, LearnsThatOneThreadUsesOneCore) {
   EXPECT_NEAR(model.SecondsPerIteration(0.25), 1.2, 0.05);
 }
 
+TEST(SpeedModel, ANeighbourThatTakesMoreIsNoBound) {
+  const Job job{.cpu_seconds = 1};
+  SpeedModel model;
+  for (int i = 0; i < 30; ++i) {
+    SpeedObservation seen = job.Run(1);
+    // Now and then the job gets four fifths of its share, once a third.
+    if (i % 4 == 0) seen.wall_seconds /= i == 12 ? 0.33 : 0.8;
+    model.Observe(seen);
+  }
+  EXPECT_EQ(model.parallelism(), kInfinity);
+  EXPECT_EQ(model.BestCores(), kInfinity);
+  EXPECT_NEAR(model.SecondsPerIteration(1), 1, 0.2);
+}
+
+TEST(SpeedModel, ForgetsABoundThatWasLifted) {
+  SpeedModel model;
+  for (int i = 0; i < 10; ++i) model.Observe(Job{.cpu_seconds = 1, .parallelism = 1}.Run(4));
+  EXPECT_NEAR(model.BestCores(), 1, 0.05);
+  for (int i = 0; i < 100; ++i) model.Observe(Job{.cpu_seconds = 1}.Run(2));
+  EXPECT_GT(model.BestCores(), 2);
+}
+
 TEST(SpeedModel, LearnsOverheadPerCore) {
   const Job job{.cpu_seconds = 4, .seconds_per_core = 0.25};
   SpeedModel model;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fail_point.h"
 #include "store/backup.h"
 
 namespace mete {
@@ -125,7 +126,9 @@ void Journal::CommitGroup(std::vector<Pending> group) {
   std::vector<const JournalBatch*> batches;
   for (auto it = first; it != group.end(); ++it) batches.push_back(&it->batch);
   Status status;
+  FailPoint("journal.before_commit");
   if (!batches.empty()) status = file_->Write(batches);
+  FailPoint("journal.after_commit");
   ++groups_;
   last_commit_ = clock_.Now() - begin;
   if (!status) last_error_ = status.error();
@@ -184,6 +187,12 @@ void Journal::ReadReplicas(JobId job,
 void Journal::ListEnded(int64_t limit, int64_t before,
                         std::function<void(Result<std::vector<EndedJob>>)> done) {
   Ask([this, limit, before] { return file_->records().ReadEnded(limit, before); }, std::move(done));
+}
+
+void Journal::ListEndedById(int64_t limit, JobId before,
+                            std::function<void(Result<std::vector<JobRecord>>)> done) {
+  Ask([this, limit, before] { return file_->records().ReadEndedById(limit, before); },
+      std::move(done));
 }
 
 void Journal::ReadHealth(std::function<void(JournalHealth)> done) {

@@ -62,6 +62,9 @@ class Journal final : public Store {
   // The last to end first; `before`: EndedJob::order of the last one of the page before, or 0.
   void ListEnded(int64_t limit, int64_t before,
                  std::function<void(Result<std::vector<EndedJob>>)> done);
+  // The same by falling id, those below `before` (none: from the highest).
+  void ListEndedById(int64_t limit, JobId before,
+                     std::function<void(Result<std::vector<JobRecord>>)> done);
   // Copies the journal to `path` while it goes on. `progress` gets pages done and in all.
   void MakeBackup(std::string path, std::function<void(int64_t, int64_t)> progress,
                   std::function<void(Status)> done);

@@ -21,6 +21,7 @@ constexpr int kDropsPerTurn = 16;
 constexpr int64_t kBlocksPerDrop = 16;
 constexpr int64_t kEventsPerDrop = 500;
 constexpr int64_t kEventsKept = 1'000;
+constexpr int64_t kJobsPerDrop = 100;
 // Of the log, in pages: a sixteenth of what the journal may take, within reason.
 constexpr int64_t kLogPagesMin = 64;
 constexpr int64_t kLogPagesMax = 1'024;
@@ -134,15 +135,19 @@ Result<LoadedState> JournalFile::Load() {
       replica.acknowledged_sequence = std::max(replica.acknowledged_sequence, tail->second);
     }
   }
+  // Enough for a forecast of each, and more where few jobs are live.
+  const auto live = std::count_if(state.jobs.begin(), state.jobs.end(),
+                                  [](const JobRecord& job) { return !IsFinal(job.phase); });
+  constexpr int64_t kFirst = 16;
+  const int64_t last_count = std::clamp<int64_t>(400'000 / std::max<int64_t>(live, 1), 112, 512);
   for (JobRecord& job : state.jobs) {
     if (IsFinal(job.phase)) continue;
-    constexpr int64_t kFirst = 16, kLast = 512;
     METE_ASSIGN_OR_RETURN(ReportPage first, reports_->Read({.job = job.id, .limit = kFirst}));
     if (first.reports.empty()) continue;
-    METE_ASSIGN_OR_RETURN(
-        ReportPage last,
-        reports_->Read(
-            {.job = job.id, .from_number = first.next_number, .limit = kLast, .newest = true}));
+    METE_ASSIGN_OR_RETURN(ReportPage last, reports_->Read({.job = job.id,
+                                                           .from_number = first.next_number,
+                                                           .limit = last_count,
+                                                           .newest = true}));
     std::vector<StoredReport> reports = std::move(first.reports);
     std::move(last.reports.begin(), last.reports.end(), std::back_inserter(reports));
     // The engine need not write a job's record for each of its reports.
@@ -168,7 +173,11 @@ Status JournalFile::Write(const std::vector<const JournalBatch*>& batches) {
   if (status) return {};
   if (status.error().code != ErrorCode::kResourceExhausted) return status;
   FaceFullDisk(status.error());
-  if (reserve_.Release()) status = WriteOnce(batches);
+  if (reserve_.Release()) {
+    // First of all room for what is in the log already, lest the log alone take the space.
+    (void)database_->Checkpoint();
+    status = WriteOnce(batches);
+  }
   if (!status) {
     (void)database_->Checkpoint();
     bool more = true;
@@ -208,6 +217,9 @@ Status JournalFile::WriteOnce(const std::vector<const JournalBatch*>& batches) {
   Status status = write();
   if (status) {
     reports_->Committed();
+    // Usually housekeeping does it, without anybody waiting; under a flood it must be now.
+    const int64_t log_pages_max = low_on_space_ ? kLogPagesMin : 2 * LogPagesMax();
+    if (log_pages_ >= log_pages_max && database_->Checkpoint()) log_pages_ = 0;
     return {};
   }
   suspect_ = suspect_ || database_->LastErrorWasOfTheDisk();
@@ -275,13 +287,13 @@ bool JournalFile::Maintain() {
     METE_RETURN_IF_ERROR(Retain(&more));
     return MaintainLog();
   };
-  if (const Status status = turn(); !status) {
-    if (!low_on_space_)
-      log::Warn("housekeeping of the journal failed: {}", status.error().ToString());
-    more = false;
+  const Status status = turn();
+  if (!status && !housekeeping_failed_ && !low_on_space_) {
+    log::Warn("housekeeping of the journal failed: {}", status.error().ToString());
   }
+  housekeeping_failed_ = !status;
   WatchSpace();
-  return more;
+  return more && status;
 }
 
 Status JournalFile::MaintainReports(bool* more) {
@@ -337,8 +349,8 @@ Status JournalFile::Retain(bool* more) {
   return {};
 }
 
-// Reports of the job that ended first, then the oldest events, then more of every second report of
-// live jobs. False: nothing is left to drop.
+// Reports of the job that ended first, then the oldest events, then more of the reports of live
+// jobs, last the records of jobs that ended long ago. False: nothing is left to drop.
 Result<bool> JournalFile::DropSomething() {
   for (;;) {
     METE_ASSIGN_OR_RETURN(const RecordTables::EndedRef ended,
@@ -351,7 +363,12 @@ Result<bool> JournalFile::DropSomething() {
   METE_ASSIGN_OR_RETURN(const int64_t events,
                         records_->DeleteOldestEvents(kEventsPerDrop, kEventsKept));
   if (events > 0) return true;
-  return reports_->Squeeze(Now());
+  METE_ASSIGN_OR_RETURN(const bool squeezed, reports_->Squeeze(Now()));
+  if (squeezed) return true;
+  METE_ASSIGN_OR_RETURN(
+      const int64_t jobs,
+      records_->DeleteOldestEnded(kJobsPerDrop, std::max<int64_t>(options_.ended_jobs_loaded, 1)));
+  return jobs > 0;
 }
 
 int64_t JournalFile::LogPagesMax() const {

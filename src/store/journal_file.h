@@ -108,7 +108,8 @@ class JournalFile {
   int64_t limit_bytes_ = 0;      // retain_bytes, or less while the disk is full
   bool low_on_space_ = false;
   int64_t limit_floor_bytes_ = 0;  // limit_bytes_ sinks no further while the disk is full
-  bool suspect_ = false;           // a read, write or sync failed: nobody knows what is in the log
+  bool housekeeping_failed_ = false;
+  bool suspect_ = false;  // a read, write or sync failed: nobody knows what is in the log
   Instant next_space_check_;
 };
 

@@ -190,6 +190,11 @@ TEST_F(JournalFileTest, EndedJobsArePagedBackwardsThroughTheOrderOfEnding) {
     before = page->back().order;
   }
   EXPECT_EQ(ids, (std::vector<uint64_t>{6, 2, 9, 4, 1, 3}));
+  const auto by_id = file->records().ReadEndedById(3, JobId{9});
+  ASSERT_EQ(by_id->size(), 3u);
+  EXPECT_EQ(by_id->at(0).id, JobId{6});
+  EXPECT_EQ(by_id->at(2).id, JobId{3});
+  EXPECT_EQ(file->records().ReadEndedById(3, JobId{})->at(0).id, JobId{9});
   EXPECT_EQ(file->records().ReadJob(JobId{9})->phase, JobPhase::kDone);
   EXPECT_EQ(file->records().ReadJob(JobId{77}).error().code, ErrorCode::kNotFound);
 
@@ -346,6 +351,28 @@ TEST_F(JournalFileTest, OldEventsGoWhenNothingElseIsLeftToGo) {
   EXPECT_LT(events->size(), 3'500u);
   EXPECT_EQ(events->back().sequence, 6'000u);
   EXPECT_EQ(ReadAll(*file, 1).size(), 3'000u);
+}
+
+TEST_F(JournalFileTest, RecordsOfJobsThatEndedLongAgoGoLast) {
+  auto file = Open({.retain_bytes = kRetainMin, .ended_jobs_loaded = 100});
+  ASSERT_TRUE(Write(*file, EndedJob(5'000)));  // the highest id, and the first to end
+  for (uint64_t id = 1; id <= 1'000; ++id) {
+    JournalBatch batch = EndedJob(id);
+    JobSpec spec;
+    spec.environment.emplace_back("LONG", std::string(20'000, 'x'));
+    batch.jobs[0].spec = std::make_shared<JobSpec>(std::move(spec));
+    batch.replicas.push_back({.id = ReplicaId{id}, .job = JobId{id}, .state = ReplicaState::kGone});
+    ASSERT_TRUE(Write(*file, batch));
+    MaintainAll(*file);
+    ASSERT_LT(file->SizeBytes(), kRetainMin);
+  }
+  EXPECT_FALSE(file->records().ReadJob(JobId{1}));
+  EXPECT_TRUE(file->records().ReadReplicas(JobId{1})->empty());
+  EXPECT_TRUE(file->records().ReadJob(JobId{1'000}));
+  const auto state = file->Load();
+  EXPECT_EQ(state->jobs.size(), 100u);
+  EXPECT_EQ(state->next_job_id, 5'001u);
+  EXPECT_EQ(state->next_replica_id, 1'001u);
 }
 
 TEST_F(JournalFileTest, ManySlowJobsDoNotPinTheTail) {

@@ -276,6 +276,16 @@ Result<std::vector<EndedJob>> RecordTables::ReadEnded(int64_t limit, int64_t bef
   }
 }
 
+Result<std::vector<JobRecord>> RecordTables::ReadEndedById(int64_t limit, JobId before) {
+  METE_ASSIGN_OR_RETURN(
+      SqlStatement statement,
+      database_->Prepare(std::string(kJobColumns) + "WHERE j.final = 1 AND (?1 = 0 OR j.id < ?1) "
+                                                    "ORDER BY j.id DESC LIMIT ?2"));
+  statement.Bind(1, before.value).Bind(2, limit);
+  std::vector<std::string> notes;
+  return ReadJobs(statement, &notes);
+}
+
 Result<std::vector<StoredEvent>> RecordTables::ReadEvents(const EventQuery& query) {
   std::string sql = "SELECT sequence, wall_ns, monotonic_ns, term, kind, job, detail FROM event ";
   sql += "WHERE sequence > ?1 AND (?2 = 0 OR sequence < ?2) ";
@@ -318,6 +328,34 @@ Result<RecordTables::EndedRef> RecordTables::NextEnded(int64_t order) {
   METE_ASSIGN_OR_RETURN(const bool row, next_ended_.Bind(1, order).Step());
   if (!row) return EndedRef{};
   return EndedRef{JobId{static_cast<uint64_t>(next_ended_.Int(0))}, next_ended_.Int(1)};
+}
+
+Result<int64_t> RecordTables::DeleteOldestEnded(int64_t count, int64_t keep) {
+  METE_ASSIGN_OR_RETURN(
+      SqlStatement pick,
+      database_->Prepare("SELECT id FROM job WHERE final = 1 AND id < (SELECT max(id) FROM job) "
+                         "AND ended_version < (SELECT ended_version FROM job WHERE final = 1 "
+                         "ORDER BY ended_version DESC LIMIT 1 OFFSET ?2) "
+                         "ORDER BY ended_version LIMIT ?1"));
+  std::vector<int64_t> ids;
+  pick.Bind(1, count).Bind(2, keep);
+  for (;;) {
+    METE_ASSIGN_OR_RETURN(const bool row, pick.Step());
+    if (!row) break;
+    ids.push_back(pick.Int(0));
+  }
+  METE_ASSIGN_OR_RETURN(SqlStatement job, database_->Prepare("DELETE FROM job WHERE id = ?1"));
+  METE_ASSIGN_OR_RETURN(SqlStatement spec,
+                        database_->Prepare("DELETE FROM job_spec WHERE id = ?1"));
+  METE_ASSIGN_OR_RETURN(SqlStatement replicas,
+                        database_->Prepare("DELETE FROM replica WHERE job = ?1 AND state = 'gone' "
+                                           "AND id < (SELECT max(id) FROM replica)"));
+  for (const int64_t id : ids) {
+    METE_RETURN_IF_ERROR(job.Bind(1, id).Run());
+    METE_RETURN_IF_ERROR(spec.Bind(1, id).Run());
+    METE_RETURN_IF_ERROR(replicas.Bind(1, id).Run());
+  }
+  return static_cast<int64_t>(ids.size());
 }
 
 Result<bool> RecordTables::IsEnded(JobId job) {

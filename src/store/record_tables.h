@@ -77,6 +77,8 @@ class RecordTables {
   Result<std::vector<ReplicaRecord>> ReadReplicas(JobId job);
   // The last to end first, those before `before` in the order of ending (0: from the last).
   Result<std::vector<EndedJob>> ReadEnded(int64_t limit, int64_t before);
+  // The same by falling id, those below `before` (none: from the highest).
+  Result<std::vector<JobRecord>> ReadEndedById(int64_t limit, JobId before);
   Result<std::vector<StoredEvent>> ReadEvents(const EventQuery& query);
 
   // Retention.
@@ -88,6 +90,9 @@ class RecordTables {
     int64_t order = 0;
   };
   Result<EndedRef> NextEnded(int64_t order);
+  // Deletes the records of up to `count` of the jobs that ended first but keeps the last `keep` of
+  // them, and the highest ids, which tell what ids are free; how many went.
+  Result<int64_t> DeleteOldestEnded(int64_t count, int64_t keep);
   Result<bool> IsEnded(JobId job);
 
  private:

@@ -2,12 +2,12 @@
 
 #include <sqlite3.h>
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <system_error>
 
+#include "base/units.h"
 #include "store/database.h"
 #include "store/page_scan.h"
 #include "store/salvage.h"
@@ -58,14 +58,11 @@ Result<std::optional<std::string>> FindDamage(const std::string& path, const std
   return std::nullopt;
 }
 
-// "20261130T152107Z"
+// "20261130T152107120Z"
 std::string FileStamp(WallTime now) {
-  const std::time_t seconds = now.time_since_epoch() / std::chrono::seconds(1);
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-  return text;
+  std::string stamp = FormatWallTime(now);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':' || c == '.'; });
+  return stamp;
 }
 
 }  // namespace

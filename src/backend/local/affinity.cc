@@ -92,7 +92,7 @@ ControllerTraits Affinity::Traits() const {
           .memory_limit = false,
           .joins_by_file = false,
           .machine_wide = true,
-          .settling = std::chrono::milliseconds(100),
+          .settling = std::chrono::milliseconds(300),
           .averaging = std::chrono::milliseconds(500)};
 }
 
@@ -120,6 +120,7 @@ void Affinity::Carry(const std::string& group) {
     CPU_SET(static_cast<size_t>(cores_[static_cast<size_t>(index)]), &set);
   }
   std::set<int64_t> sessions;
+  bool complete = true;
   for (const int64_t pid : members) {
     for (const int64_t thread : ReadThreads(pid)) {
       sched_setaffinity(static_cast<pid_t>(thread), sizeof(set), &set);
@@ -129,11 +130,13 @@ void Affinity::Carry(const std::string& group) {
     }
     const auto process = ReadProcess(pid);
     if (autogroup_ && process && sessions.insert(process->session).second) {
-      (void)WriteControlFile("/proc/" + std::to_string(pid) + "/autogroup",
-                             std::to_string(plan->second.niceness));
+      // Whoever is not root may change one session each 100 ms; the next sample tries again.
+      const Status set = WriteControlFile("/proc/" + std::to_string(pid) + "/autogroup",
+                                          std::to_string(plan->second.niceness));
+      complete = complete && (set || set.error().code == ErrorCode::kNotFound);
     }
   }
-  carried_[group] = std::move(members);
+  if (complete) carried_[group] = std::move(members);
 }
 
 Status Affinity::SetShares(std::span<const GroupShare> shares) {

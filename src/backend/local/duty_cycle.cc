@@ -42,7 +42,7 @@ DutyCycle::~DutyCycle() {
   wake_.notify_all();
   thread_.join();
   for (auto& [name, group] : groups_) {
-    if (group.stopped && !group.frozen) tracked_.Freeze(name, false);
+    if (group.stopped.value_or(false) && !group.frozen) tracked_.Freeze(name, false);
   }
 }
 
@@ -118,7 +118,9 @@ Result<std::vector<std::string>> DutyCycle::Create(const std::string& group) {
 
 Status DutyCycle::Track(const std::string& group, int64_t pid) {
   const std::lock_guard lock(mutex_);
-  return tracked_.Track(group, pid);
+  METE_RETURN_IF_ERROR(tracked_.Track(group, pid));
+  groups_[group].stopped.reset();
+  return {};
 }
 
 Status DutyCycle::SetShares(std::span<const GroupShare> shares) {

@@ -66,8 +66,8 @@ class DutyCycle final : public CpuController {
   struct Group {
     double share = 0;  // 0: not given one yet, runs freely
     double parallelism = 1;
-    bool frozen = false;   // asked for by Freeze
-    bool stopped = false;  // as last signalled
+    bool frozen = false;          // asked for by Freeze
+    std::optional<bool> stopped;  // as last signalled; none: an earlier daemon may have stopped it
     DutyWindow window;
     int64_t demand_nanos = 0;  // running and waiting of its threads, up to this period
   };

@@ -11,10 +11,12 @@
 #include "backend/local/node_facts.h"
 #include "backend/local/replica_folder.h"
 #include "backend/local/replica_launch.h"
+#include "base/fail_point.h"
 #include "base/log.h"
 #include "runner/file_io.h"
 #include "runner/identity.h"
 #include "runner/launch_file.h"
+#include "runner/replica_files.h"
 
 namespace mete {
 namespace {
@@ -123,7 +125,9 @@ void LocalBackend::Emit(Observation observation) {
     held_.push_back(std::move(observation));
     return;
   }
-  Post([this, observation = std::move(observation)] { observer_(observation); });
+  Post([this, observation = std::move(observation)]() mutable {
+    observer_(std::move(observation));
+  });
 }
 
 void LocalBackend::SetObserver(std::function<void(Observation)> observer) {
@@ -155,7 +159,7 @@ void LocalBackend::Apply(std::span<const ReplicaDesired> desired, Term term) {
     if (replica != nullptr && replica->over()) continue;
     if (replica == nullptr) {
       if (one.state == DesiredState::kStopped || one.spec == nullptr) {
-        Emit(ReplicaGone{.id = one.id, .end = {.reason = one.stop_reason}});
+        StopUnknown(one);
         continue;
       }
       replica = &Add(one.id, one.job);
@@ -176,6 +180,22 @@ void LocalBackend::Apply(std::span<const ReplicaDesired> desired, Term term) {
   CarryShares();
 }
 
+// Nothing is known of it. But an earlier daemon may have died just as it started its runner, and
+// List have come too early to see that: what has not begun is kept from beginning, and what has is
+// stopped as any other.
+void LocalBackend::StopUnknown(const ReplicaDesired& desired) {
+  const std::string folder = ReplicaFolder(options_.state_directory, desired.id);
+  unlink(runner::ReplicaPath(folder, runner::kLaunchFile).c_str());
+  if (!runner::IsReplicaLocked(folder)) {
+    Emit(ReplicaGone{.id = desired.id, .end = {.reason = desired.stop_reason}});
+    return;
+  }
+  Replica& replica = Add(desired.id, desired.job);
+  replica.desired = desired;
+  replica.has_desired = true;
+  Connect(replica);
+}
+
 void LocalBackend::Launch(Replica& replica) {
   replica.stage = Replica::Stage::kLaunching;
   const int64_t managed = capabilities_.nodes[0].capacity.cpu_millis;
@@ -191,11 +211,15 @@ void LocalBackend::Launch(Replica& replica) {
   work_->Push([this, id = replica.id, folder = replica.folder, group = replica.group,
                limit = replica.told_memory_limit, spec = std::move(spec)]() mutable {
     const auto start = [&]() -> Status {
+      FailPoint("local.before_folder");
       METE_RETURN_IF_ERROR(MakeReplicaFolder(options_.state_directory, id));
       METE_ASSIGN_OR_RETURN(spec.cgroups, controller_->Create(group));
       if (limit >= 0) METE_RETURN_IF_ERROR(controller_->SetMemoryLimit(group, limit));
       METE_RETURN_IF_ERROR(runner::WriteLaunchFile(folder, spec));
-      return StartRunner(options_.runner_path, folder);
+      FailPoint("local.before_spawn");
+      METE_RETURN_IF_ERROR(StartRunner(options_.runner_path, folder));
+      FailPoint("local.after_spawn");
+      return {};
     };
     const Status started = start();
     Post([this, id, started] {

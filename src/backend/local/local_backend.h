@@ -75,6 +75,7 @@ class LocalBackend final : public Backend {
   Replica& Add(ReplicaId id, JobId job);
 
   void Launch(Replica& replica);
+  void StopUnknown(const ReplicaDesired& desired);
   void Connect(Replica& replica);
   void Retry(Replica& replica, Duration delay);
   void OnMessage(ReplicaId id, runner::ToDaemon message);
@@ -111,6 +112,7 @@ class LocalBackend final : public Backend {
   std::map<std::string, ShareLoop::Desired> shares_;  // gathered until CarryShares
   std::function<void(Result<std::vector<ReplicaFound>>)> list_done_;
   size_t list_waits_ = 0;
+  EventLoop::Timer list_deadline_;
   std::vector<Observation> held_;  // while listing
   std::shared_ptr<char> alive_;    // what Post watches
   // Last, so that their threads end before what they use.

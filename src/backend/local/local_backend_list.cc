@@ -10,6 +10,11 @@
 #include "runner/launch_file.h"
 
 namespace mete {
+namespace {
+
+constexpr Duration kListPatience = std::chrono::seconds(5);
+
+}  // namespace
 
 void LocalBackend::List(std::function<void(Result<std::vector<ReplicaFound>>)> done) {
   METE_CHECK(!list_done_);
@@ -26,6 +31,7 @@ void LocalBackend::List(std::function<void(Result<std::vector<ReplicaFound>>)> d
     if (!spec || (!identity && !runner::IsReplicaLocked(folder))) continue;
     Replica& replica = Add(id, spec->job);
     (void)controller_->Create(replica.group);
+    if (identity) replica.pid = identity->child.pid;
     replica.list_waits = true;
     ++list_waits_;
     Connect(replica);
@@ -38,6 +44,10 @@ void LocalBackend::List(std::function<void(Result<std::vector<ReplicaFound>>)> d
       (void)controller_->Remove(group);
     });
   }
+  // A runner that is there but does not answer is found all the same.
+  list_deadline_ = loop_.After(kListPatience, [this] {
+    for (const auto& [id, replica] : replicas_) Found(*replica);
+  });
   Post([this] { FinishList(); });
 }
 
@@ -57,6 +67,7 @@ void LocalBackend::FinishList() {
   }
   std::sort(found.begin(), found.end(),
             [](const ReplicaFound& a, const ReplicaFound& b) { return a.id < b.id; });
+  list_deadline_.Cancel();
   const auto done = std::exchange(list_done_, nullptr);
   done(std::move(found));
   for (Observation& observation : std::exchange(held_, {})) Emit(std::move(observation));

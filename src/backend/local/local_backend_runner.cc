@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "backend/local/local_replica.h"
@@ -207,11 +208,10 @@ void LocalBackend::RemoveGroup(ReplicaId id, std::function<void()> then) {
 
 void LocalBackend::OnUsage(const std::vector<ShareLoop::GroupSample>& samples) {
   for (const ShareLoop::GroupSample& sample : samples) {
-    const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& entry) {
-      return entry.second->group == sample.group;
-    });
-    if (found == replicas_.end() || found->second->over()) continue;
-    Replica& replica = *found->second;
+    // Groups are named r and the replica's id: GroupOf.
+    Replica* known = Find(ReplicaId{std::strtoull(sample.group.c_str() + 1, nullptr, 10)});
+    if (known == nullptr || known->over()) continue;
+    Replica& replica = *known;
     replica.usage = sample.usage;
     // The kernel, or the poll, may have ended only one of its processes.
     if (sample.usage.oom_kills > 0 && !replica.out_of_memory) {

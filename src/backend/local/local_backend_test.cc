@@ -142,7 +142,11 @@ class LocalBackendTest : public testing::TestWithParam<const char*> {
       if (const auto* usage = std::get_if<ReplicaUsage>(&observation)) usage_[usage->id] = *usage;
     });
     bool listed = false;
-    machine_->backend().List([&](const auto&) { listed = true; });
+    found_.clear();
+    machine_->backend().List([&](const Result<std::vector<ReplicaFound>>& found) {
+      listed = true;
+      for (const ReplicaFound& one : *found) found_.push_back(one.id);
+    });
     ASSERT_TRUE(machine_->RunUntil([&] { return listed; }));
   }
   ReplicaId Start(std::shared_ptr<const JobSpec> spec, int64_t memory_limit_bytes = -1) {
@@ -166,6 +170,7 @@ class LocalBackendTest : public testing::TestWithParam<const char*> {
   Term term_;
   std::vector<ReplicaDesired> wanted_;
   std::map<ReplicaId, ReplicaGone> gone_;
+  std::vector<ReplicaId> found_;
   std::map<ReplicaId, int64_t> running_;
   std::map<ReplicaId, ReplicaUsage> usage_;
 };
@@ -235,6 +240,19 @@ TEST_P(LocalBackendTest, UsageIsMeasuredAndSurvivesARestart) {
   machine_->backend().Apply(wanted_, term_);
   ASSERT_TRUE(machine_->RunUntil([&] { return usage_[id].cpu_seconds > before; }));
   EXPECT_GT(usage_[id].memory_bytes, 0);
+}
+
+TEST_P(LocalBackendTest, ARunnerThatDoesNotAnswerIsFoundAllTheSame) {
+  const ReplicaId id = Start(Shell("sleep 1000"));
+  ASSERT_TRUE(machine_->RunUntil([&] { return running_.contains(id); }));
+  const auto identity = runner::ReadIdentity(machine_->Folder(id));
+  ASSERT_TRUE(identity);
+  kill(static_cast<pid_t>(identity->runner.pid), SIGSTOP);
+  Restart();
+  EXPECT_EQ(found_, std::vector<ReplicaId>{id});
+  kill(static_cast<pid_t>(identity->runner.pid), SIGCONT);
+  running_.clear();
+  EXPECT_TRUE(machine_->RunUntil([&] { return running_.contains(id); }));
 }
 
 TEST_P(LocalBackendTest, ManyStartAndEndWithoutALeftoverGroup) {

@@ -204,7 +204,10 @@ TEST(ControllerProbe, FindsGroupsOfAnEarlierController) {
   if (first.controller == nullptr) GTEST_SKIP() << "not run: " << first.findings[2].detail;
   ASSERT_TRUE(first.controller->Create("kept"));
   first.controller.reset();
-  const ProbeResult second = ProbeControllers(options);
+  ProbeOptions again = options;
+  again.memory = first.memory;
+  const ProbeResult second = ProbeControllers(again);
+  EXPECT_NE(second.findings[2].detail.find("earlier daemon"), std::string::npos);
   ASSERT_NE(second.controller, nullptr);
   EXPECT_EQ(second.controller->List(), std::vector<std::string>{"kept"});
   EXPECT_TRUE(second.controller->Remove("kept"));

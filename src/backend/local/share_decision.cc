@@ -40,8 +40,14 @@ ShareActions ShareDecision::SetTargets(const std::vector<ShareTarget>& targets) 
       group.sampled = false;
     }
   }
+  std::vector<QuotaChange> lifted;
+  for (const auto& [name, group] : groups_) {
+    if (group.quota && !next.contains(name)) lifted.push_back({name, std::nullopt});
+  }
   groups_ = std::move(next);
-  return Act();
+  ShareActions actions = Act();
+  actions.quotas.insert(actions.quotas.end(), lifted.begin(), lifted.end());
+  return actions;
 }
 
 ShareActions ShareDecision::Step(Duration elapsed, const std::vector<ShareSample>& samples) {
@@ -162,8 +168,9 @@ ShareActions ShareDecision::Act() {
     const bool near = group.guarded && quota && group.quota && !options_.strict &&
                       std::abs(static_cast<double>(*quota - *group.quota)) <
                           kQuotaStep * static_cast<double>(*group.quota);
-    if (quota != group.quota && !near) {
+    if (!group.quota_told || (quota != group.quota && !near)) {
       group.quota = quota;
+      group.quota_told = true;
       actions.quotas.push_back({name, quota});
     }
     ++next;

@@ -100,6 +100,7 @@ class ShareDecision {
     Duration back_for{};
     bool guarded = false;
     std::optional<int64_t> quota;  // as last told
+    bool quota_told = false;       // an earlier daemon may have left one
   };
 
   void Observe(Group& group, Duration elapsed, const ShareSample& sample);

@@ -63,7 +63,9 @@ TEST(ShareDecision, SetsWeightsFromTargetsAtOnce) {
   ASSERT_EQ(actions.shares.size(), 2u);
   EXPECT_DOUBLE_EQ(actions.shares[0].cores, 1.5);
   EXPECT_DOUBLE_EQ(actions.shares[1].cores, 0.5);
-  EXPECT_TRUE(actions.quotas.empty());
+  // What an earlier daemon may have left is lifted, once.
+  EXPECT_EQ(actions.quotas, (std::vector<QuotaChange>{{"a", std::nullopt}, {"b", std::nullopt}}));
+  EXPECT_TRUE(decision.SetTargets({{"a", 1500}, {"b", 500}}).quotas.empty());
 }
 
 TEST(ShareDecision, AJobOfOneThreadLeavesTheSecondCoreToTheOthers) {
@@ -163,7 +165,7 @@ TEST(ShareDecision, StolenTimeShrinksEveryoneAlike) {
 TEST(ShareDecision, KeepsAJobsOwnMaximumAsItsQuota) {
   ShareDecision decision({.cores = 2});
   ShareActions actions = decision.SetTargets({{"a", 500, 700}, {"b", 500}});
-  EXPECT_EQ(actions.quotas, (std::vector<QuotaChange>{{"a", 700}}));
+  EXPECT_EQ(actions.quotas, (std::vector<QuotaChange>{{"a", 700}, {"b", std::nullopt}}));
   EXPECT_TRUE(decision.SetTargets({{"a", 500, 700}, {"b", 500}}).quotas.empty());
   actions = decision.SetTargets({{"a", 500}, {"b", 500}});
   EXPECT_EQ(actions.quotas, (std::vector<QuotaChange>{{"a", std::nullopt}}));
@@ -175,11 +177,12 @@ TEST(ShareDecision, StrictMakesEachTargetAQuotaAndLowersTheGiversFirst) {
             (std::vector<QuotaChange>{{"b", 500}, {"a", 1500}}));
 }
 
-TEST(ShareDecision, ForgetsAGroupThatLeaves) {
+TEST(ShareDecision, ForgetsAGroupThatLeavesAndLiftsItsQuota) {
   ShareDecision decision({.cores = 2});
-  decision.SetTargets({{"a", 1500}, {"b", 500}});
+  decision.SetTargets({{"a", 1500, 1700}, {"b", 500}});
   const ShareActions actions = decision.SetTargets({{"b", 500}});
   ASSERT_EQ(actions.shares.size(), 1u);
+  EXPECT_EQ(actions.quotas, (std::vector<QuotaChange>{{"a", std::nullopt}}));
   EXPECT_FALSE(decision.Standing("a"));
 }
 

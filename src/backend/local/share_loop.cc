@@ -26,57 +26,79 @@ ShareLoop::~ShareLoop() {
 void ShareLoop::Set(const std::map<std::string, Desired>& desired) {
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [group, wanted] : desired) {
-      const auto [at, is_new] = groups_.try_emplace(group);
-      if (!is_new && at->second.desired == wanted) continue;
-      at->second.desired = wanted;
-      changed_ = true;
-    }
+    for (const auto& [group, wanted] : desired) inbox_[group] = wanted;
   }
   wake_.notify_all();
 }
 
 void ShareLoop::Forget(const std::string& group) {
   const std::lock_guard lock(mutex_);
-  changed_ = groups_.erase(group) > 0 || changed_;
+  inbox_[group] = std::nullopt;
 }
 
 std::optional<ShareStanding> ShareLoop::Standing(const std::string& group) {
   const std::lock_guard lock(mutex_);
-  return decision_.Standing(group);
+  const auto found = standings_.find(group);
+  if (found == standings_.end()) return std::nullopt;
+  return found->second;
 }
 
 void ShareLoop::Run() {
-  std::unique_lock lock(mutex_);
   Instant last_step = clock_.Now();
   last_full_ = last_step;
-  while (!ending_) {
-    const Duration due = last_step + options_.step - clock_.Now();
-    if (due > Duration()) wake_.wait_for(lock, due, [this] { return ending_ || changed_; });
-    if (ending_) return;
-    if (changed_) {
-      changed_ = false;
-      Retarget();
-    }
+  while (TakeInbox(last_step + options_.step - clock_.Now())) {
+    if (std::exchange(changed_, false)) Retarget();
     const Instant now = clock_.Now();
     if (now - last_step < options_.step) continue;
     const bool full = now - last_full_ >= options_.usage_every;
     Step(now, now - last_step, full);
     last_step = now;
     if (full) last_full_ = now;
+    Publish();
   }
+}
+
+bool ShareLoop::TakeInbox(Duration patience) {
+  std::unique_lock lock(mutex_);
+  if (patience > Duration()) {
+    wake_.wait_for(lock, patience, [this] { return ending_ || !inbox_.empty(); });
+  }
+  for (const auto& [group, wanted] : std::exchange(inbox_, {})) {
+    if (!wanted) {
+      changed_ = groups_.erase(group) > 0 || changed_;
+      continue;
+    }
+    const auto [at, is_new] = groups_.try_emplace(group);
+    changed_ = changed_ || is_new || at->second.desired != *wanted;
+    at->second.desired = *wanted;
+  }
+  return !ending_;
+}
+
+void ShareLoop::Publish() {
+  std::map<std::string, ShareStanding> standings;
+  for (const auto& [name, watched] : groups_) {
+    if (const auto standing = decision_.Standing(name)) standings[name] = *standing;
+  }
+  const std::lock_guard lock(mutex_);
+  standings_ = std::move(standings);
 }
 
 void ShareLoop::Retarget() {
   std::vector<ShareTarget> targets;
+  std::vector<GroupShare> free;
   for (auto& [name, watched] : groups_) {
     const Desired& desired = watched.desired;
     if (desired.cpu_millis > 0 && !desired.frozen && !desired.dead) {
       targets.push_back({name, desired.cpu_millis, desired.cpu_max_millis});
+    } else if (desired.cpu_millis < 0) {
+      free.push_back({name, 1});
     }
     Press(name, watched, nullptr);
   }
   Carry(decision_.SetTargets(targets));
+  // Without control everyone counts the same, as the operating system has it.
+  if (targets.empty() && !free.empty()) Carry({.shares = free, .quotas = {}});
 }
 
 void ShareLoop::Carry(const ShareActions& actions) {

@@ -71,22 +71,29 @@ class ShareLoop {
   };
 
   void Run();
+  bool TakeInbox(Duration patience);  // false: the end
   void Retarget();
   void Step(Instant now, Duration elapsed, bool full);
   void Carry(const ShareActions& actions);
   void Press(const std::string& group, Watched& watched, const GroupUsage* usage);
   std::optional<double> MeasureDemand(const std::string& group, Watched& watched, Duration elapsed);
+  void Publish();
 
   CpuController& controller_;
   const Clock& clock_;
   const ShareLoopOptions options_;
   const UsageObserver observer_;
-  std::mutex mutex_;  // guards all below
-  std::condition_variable wake_;
+
+  // The thread's own: it works on files without holding anyone up.
   ShareDecision decision_;
   std::map<std::string, Watched> groups_;
   Instant last_full_;
   bool changed_ = false;
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable wake_;
+  std::map<std::string, std::optional<Desired>> inbox_;  // none: forget it
+  std::map<std::string, ShareStanding> standings_;
   bool ending_ = false;
   std::thread thread_;
 };
