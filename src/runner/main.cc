@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
+#include "runner/replica_files.h"
 #include "runner/runner.h"
 
 namespace {
@@ -33,14 +34,19 @@ int StatusOf(mete::ErrorCode code) {
   }
 }
 
-// The background process outlives its caller: nothing of it is kept but the environment, which only
-// the job would have inherited and does not.
-void Detach(int ready) {
+// The background process outlives its caller: its terminal, its descriptors and the signals that
+// are meant for it stay behind. What it has to say to people, which is only how it crashed, goes to
+// a file of the replica.
+void Detach(const std::string& directory, int ready) {
   setsid();
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGTSTP})
     ::signal(signal, SIG_IGN);
   const int null = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd <= 2; ++fd) dup2(null, fd);
+  const std::string log = mete::runner::ReplicaPath(directory, mete::runner::kRunnerLog);
+  const int words = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(null, 0);
+  dup2(null, 1);
+  dup2(words >= 0 ? words : null, 2);
   // Descriptors that a careless caller let us inherit; `ready` moves to 3.
   if (ready != 3) dup2(ready, 3);
   close_range(4, ~0U, 0);
@@ -54,7 +60,7 @@ void Report(int ready, int status, const std::string& message) {
 }
 
 [[noreturn]] void RunInBackground(const std::string& directory, int ready_end) {
-  Detach(ready_end);
+  Detach(directory, ready_end);
   mete::UniqueFd ready(3);
   const mete::SystemClock clock;
   auto runner = mete::runner::Runner::Start(directory, clock);

@@ -46,7 +46,8 @@ class ReconnectTest : public ReplicaFixture {
   std::vector<uint64_t> Journal() const {
     const std::string bytes = ReadWholeFile(JournalPath(), 1 << 30).value_or("");
     std::vector<uint64_t> sequences(bytes.size() / sizeof(uint64_t));
-    std::memcpy(sequences.data(), bytes.data(), sequences.size() * sizeof(uint64_t));
+    for (size_t i = 0; i < sequences.size(); ++i)
+      std::memcpy(&sequences[i], bytes.data() + i * sizeof(uint64_t), sizeof(uint64_t));
     return sequences;
   }
 

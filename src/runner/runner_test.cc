@@ -246,17 +246,21 @@ TEST_F(RunnerTest, ATerminalMakesProgramsPrintLineByLine) {
             "\r\x1b[32mloss: 0.1\x1b[0m\r\x1b[32mloss: 0.2\x1b[0m\r\x1b[32mloss: 0.3\x1b[0m\n");
 }
 
+// A gigabyte in the long tests.
 TEST_F(RunnerTest, PrintsMuchMoreThanItsLogMayHold) {
+  const uint64_t megabytes = getenv("METE_LONG_TESTS") != nullptr ? 1024 : 64;
   LaunchSpec spec = Python(
       "import sys\n"
       "chunk = b'x' * (1 << 20)\n"
-      "for i in range(64):\n"
+      "for i in range(" +
+      std::to_string(megabytes) +
+      "):\n"
       "    sys.stdout.buffer.write(chunk)\n"
       "sys.stdout.buffer.write(b'\\nloss: 0.125\\n')\n");
   spec.log = {1 << 20, 4 << 20};
   const auto all = RunWhole(spec);
   EXPECT_EQ(all.exited.exit_code, 0);
-  EXPECT_EQ(all.exited.log_bytes, (64u << 20) + 13);
+  EXPECT_EQ(all.exited.log_bytes, (megabytes << 20) + 13);
   EXPECT_EQ(all.exited.progress.cut_lines, 1u);
   const std::string log = WholeLog();
   EXPECT_LE(log.size(), 5u << 20);
@@ -264,7 +268,7 @@ TEST_F(RunnerTest, PrintsMuchMoreThanItsLogMayHold) {
   EXPECT_TRUE(log.ends_with("loss: 0.125\n"));
   const auto extent = GetLogExtent(Directory());
   ASSERT_TRUE(extent);
-  EXPECT_EQ(extent->end, (64 << 20) + 13);
+  EXPECT_EQ(extent->end, static_cast<int64_t>((megabytes << 20) + 13));
 }
 
 TEST_F(RunnerTest, TheTermFencesOffAnOlderDaemon) {
