@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "forecast/mixture_table.h"
+
 namespace mete {
 
 bool BaselinePredictor::Add(int64_t iteration, double loss) {
@@ -33,7 +35,7 @@ const LossForecast& BaselinePredictor::Forecast() {
   out.usable = out.losses >= LossForecaster::kMinLosses;
   if (!out.usable) return out;
   FitIfStale();
-  const double reach = LossForecaster::kReach * (points_.back().iteration - points_[0].iteration);
+  const double reach = kReach * (points_.back().iteration - points_[0].iteration);
   const double first = reach / GainTable::Knot(GainTable::kKnots - 1);
   std::array<double, GainTable::kKnots> gains;
   double most = 0;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "forecast/mixture_table.h"
+
 namespace mete {
 namespace {
 
@@ -18,8 +20,6 @@ constexpr double kFewChecks = 10;
 constexpr double kUnknown = 100;
 // About three of four outcomes lie within so many mean errors.
 constexpr double kSpread = 2.5;
-// The first knot of the gain table is at most this part of the time that the fall takes to slow.
-constexpr double kFirstKnot = 0.02;
 
 }  // namespace
 
@@ -188,27 +188,6 @@ LossForecaster::Judgement LossForecaster::Judge() {
   return judgement;
 }
 
-GainTable LossForecaster::Tabulate(const PerShape& fall, double stride) const {
-  PerShape rates;
-  ShapeRates(losses_, rates);
-  double slope = 0, bend = 0;
-  for (int s = 0; s < kShapes; ++s) {
-    slope += fall[s] * rates[s];
-    bend += fall[s] * rates[s] * rates[s];
-  }
-  if (!(slope > 0) || !(bend > 0)) return GainTable();
-  const double reach = kReach * static_cast<double>(losses_);
-  const double first =
-      std::min(reach / GainTable::Knot(GainTable::kKnots - 1), kFirstKnot * slope / bend);
-  std::array<double, GainTable::kKnots> gains;
-  FallsAtKnots(losses_, fall, first, gains);
-  PerShape falls;
-  ShapeFalls(losses_, reach, falls);
-  double limit = 0;
-  for (int s = 0; s < kShapes; ++s) limit += fall[s] * falls[s];
-  return GainTable(first * stride, gains, limit);
-}
-
 void LossForecaster::Refit() {
   LossForecast& out = forecast_;
   out.usable = losses_ >= kMinLosses;
@@ -229,7 +208,7 @@ void LossForecaster::Refit() {
     for (int s = 0; s < kShapes; ++s) fall[s] += (from_current + from_fit) * scaled.fits[d].fall[s];
   }
   if (!std::isfinite(out.level)) out.level = out.current;
-  out.gain = Tabulate(fall, scaled.stride);
+  out.gain = TabulateMixture(losses_, fall, scaled.stride);
   if (NonNegative(losses_)) out.gain = out.gain.CappedAt(out.level);
   if (options_.target) out.gain = out.gain.CappedAt(out.level - *options_.target);
   out.asymptote = out.level - out.gain.Limit();

@@ -33,9 +33,6 @@ struct LossForecastOptions {
 class LossForecaster {
  public:
   static constexpr int kMinLosses = 3;
-  // How many times as many losses as seen so far a forecast reaches: the asymptote is what is
-  // expected then. Slow shapes promise more for never, which is worth nothing to anybody.
-  static constexpr double kReach = 10;
 
   explicit LossForecaster(const LossForecastOptions& options = {}) : options_(options) {}
 
@@ -44,7 +41,7 @@ class LossForecaster {
   // maximise negates its losses.
   bool Add(int64_t iteration, double loss);
 
-  // Refits when losses were added since the last call; about 5 microseconds.
+  // Refits when losses were added since the last call; about 11 microseconds.
   const LossForecast& Forecast();
 
   // The loss function has changed: what came before says nothing about what follows.
@@ -94,7 +91,6 @@ class LossForecaster {
   Scaled FitAt(int64_t losses) const;
   Origin MakeOrigin(int64_t losses, const Scaled& scaled) const;
   Judgement Judge();
-  GainTable Tabulate(const PerShape& fall, double stride) const;
   void Refit();
 
   LossForecastOptions options_;

@@ -270,27 +270,5 @@ TEST(LossForecaster, AllocatesNothing) {
   EXPECT_FALSE(std::isnan(sum));
 }
 
-TEST(LossForecaster, TableIsWithinOnePercentOfTheMixtureItTabulates) {
-  // Read through the shapes: a curve that is one shape of the grid is fitted by it exactly.
-  for (const int n : {5, 20, 100, 1000}) {
-    PerShape rates;
-    ShapeRates(n, rates);
-    for (int s = 0; s < kShapes; ++s) {
-      const double last = GainTable::Knot(GainTable::kKnots - 1);
-      const double first = std::min(10.0 * n / last, 0.02 / rates[s]);
-      PerShape amplitudes = {}, falls;
-      amplitudes[s] = 1;
-      std::array<double, GainTable::kKnots> gains;
-      FallsAtKnots(n, amplitudes, first, gains);
-      ShapeFalls(n, 10.0 * n, falls);
-      const GainTable table(first, gains, falls[s]);
-      for (double h = first / 9; h < first * last; h *= 1.09) {
-        ShapeFalls(n, h, falls);
-        ASSERT_NEAR(table.At(h), falls[s], 0.01 * falls[s]) << "shape " << s << " at " << h;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace mete
