@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "backend/local/local_backend.h"
+#include "backend/local/replica_folder.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/install_paths.h"
