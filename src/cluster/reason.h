@@ -19,7 +19,8 @@ enum class ReasonCode {
   kSilent,        // never reported a loss, so its fair share: {seconds since its start}
   kMarginalGain,  // slaq: {normalised gain a round at these units, gain of the last unit, of the
                   // next unit, price}
-  kShortestWork,  // soonest: {core-seconds to the target, rank, forecast loss at the target}
+  kShortestWork,  // soonest: {core-seconds to the milestone that it aims at, rank, forecast loss
+                  // there, milestones passed by then}
   kConverged,     // nothing left to gain: {normalised gain a round}
   kLeftOver,      // units that nobody gained from: {fair share in cores}
   kAgeing,        // waited too long: {rounds without units}

@@ -187,31 +187,51 @@ TEST_F(LossDrivenTest, MemoryAdmitsInOrderAndKeepsRoomForWhoWaitedLong) {
 
 // ---- soonest
 
-TEST_F(LossDrivenTest, SoonestRunsTheLeastWorkFirst) {
+TEST_F(LossDrivenTest, SoonestRunsTheCheapestMilestoneFirst) {
   Add(10, 0.02);
   Add(10, 0.05);
-  Add(10, 0.03);
-  ViewJob& small = view_.jobs[2];
-  small.roles[0].max_units = 8;
-  // Floors are 1 each; job 2 has the least work left and takes all above.
+  Add(10, 0.03).roles[0].max_units = 8;
+  // Floors are 1 each; the steepest fall reaches its milestones with the least work.
   EXPECT_EQ(Units("soonest"), (Counts{1, 18, 1}));
   EXPECT_EQ(ReasonOf(2).code, ReasonCode::kShortestWork);
+  const auto [core_seconds, place, loss, milestones] = ReasonOf(2).numbers;
   const LossForecast& forecast = view_.forecasts[1];
-  const double target = forecast.first - 0.95 * forecast.Range();
-  const double iterations = forecast.gain.IterationsFor(forecast.level - target);
-  EXPECT_NEAR(ReasonOf(2).numbers[0], 0.5 * iterations, 1e-9);
-  EXPECT_EQ(ReasonOf(2).numbers[1], 1);
-  EXPECT_NEAR(ReasonOf(2).numbers[2], target, 1e-12);
+  EXPECT_NEAR(core_seconds, 0.5 * forecast.gain.IterationsFor(forecast.level - loss), 1e-9);
+  EXPECT_EQ(place, 1);
+  EXPECT_GE(milestones, 1);
+  EXPECT_LT(loss, forecast.level);
+  EXPECT_GE(loss, forecast.asymptote);
   EXPECT_EQ(ReasonOf(2).runner_up, JobId{3});
   view_.jobs[1].roles[0].max_units = 9;
   EXPECT_EQ(Units("soonest"), (Counts{3, 9, 8}));
+  EXPECT_EQ(ReasonOf(1).numbers[1], 3);
 }
 
-TEST_F(LossDrivenTest, SoonestTakesTheUsersTarget) {
+TEST_F(LossDrivenTest, SoonestCountsWorkInCpuSecondsNotIterations) {
   Add(10, 0.05);
+  Add(10, 0.05);
+  view_.speeds[0] = SpeedModel();
+  view_.speeds[0].Observe({.cores = 1, .cpu_seconds = 6, .wall_seconds = 6, .iterations = 10});
+  EXPECT_EQ(Units("soonest"), (Counts{2, 18}));
+}
+
+TEST_F(LossDrivenTest, SoonestAimsAtTheUsersTarget) {
+  Add(10, 0.01);
   Add(10, 0.03).target = 0.7;  // nearly there: 0.76 now
   EXPECT_EQ(Units("soonest"), (Counts{2, 18}));
   EXPECT_DOUBLE_EQ(ReasonOf(2).numbers[2], 0.7);
+  // Reached: others first.
+  view_.jobs[1].target = 0.8;
+  EXPECT_EQ(Units("soonest"), (Counts{18, 2}));
+}
+
+TEST_F(LossDrivenTest, SoonestReplacesATargetThatIsOutOfReach) {
+  Add(10, 0.05);
+  const Counts without = Units("soonest");
+  const Reason reason = ReasonOf(1);
+  view_.jobs[0].target = -1000;
+  EXPECT_EQ(Units("soonest"), without);
+  EXPECT_EQ(ReasonOf(1), reason);
 }
 
 TEST_F(LossDrivenTest, SoonestLeavesConvergedJobsForLastTheirShortestFirst) {
@@ -222,11 +242,13 @@ TEST_F(LossDrivenTest, SoonestLeavesConvergedJobsForLastTheirShortestFirst) {
   EXPECT_EQ(ReasonOf(2).code, ReasonCode::kConverged);
 }
 
-TEST_F(LossDrivenTest, SoonestDividesTheRestWhereNoEndIsKnown) {
-  Add(200, 0.05);
+TEST_F(LossDrivenTest, SoonestExpectsAConvergedJobToRunAsLongAgain) {
+  Add(300, 0.05);
   Add(200, 0.05);
   Add(10, 0.05).roles[0].max_units = 10;
-  EXPECT_EQ(Units("soonest"), (Counts{5, 5, 10}));
+  EXPECT_EQ(Units("soonest"), (Counts{1, 9, 10}));
+  view_.jobs[1].remaining_iterations = 301;
+  EXPECT_EQ(Units("soonest"), (Counts{9, 1, 10}));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #include "policy/option_reader.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <utility>
 
 #include "base/check.h"
 #include "base/units.h"
-#include "fmt/format.h"
 
 namespace mete {
 

@@ -1,11 +1,12 @@
 #include "policy/registry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/closest_word.h"
-#include "fmt/format.h"
 #include "policy/builtin.h"
 
 namespace mete {

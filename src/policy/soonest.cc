@@ -7,19 +7,27 @@
 //
 // Steps:
 // 1. Minimums, floors, and jobs that cannot be judged yet: groundwork.h.
-// 2. Work of a job = CPU seconds an iteration * iterations until its forecast loss is at the
-// target:
-//    the user's, or 95 % of the way from the first loss to the forecast's end. A user's target that
-//    the forecast never reaches is replaced by the latter. Jobs in the order of work, least first,
-//    each up to its maximum (no more cores than still speed it up). Ties go to the older job.
-// 3. Then jobs that are past their target and know their last iteration, least work to it first.
+// 2. Each job has up to four milestones ahead: 50, 75, 90 and 95 % of the way from its first loss
+// to
+//    its end, or, with a target of its user's, 50, 75, 90 and 100 % of the way to that. Its end is
+//    what is forecast for five times the iterations that it has run: what lies beyond is guesswork,
+//    and a target that the forecast does not reach is replaced by it. CPU seconds an iteration
+//    times the iterations to a milestone, divided by the number of milestones passed by then, is
+//    the price of a milestone; a job's rank is the least such price. So a job halfway through a
+//    steep fall goes before one that has a long way to its last percent, and one that has little
+//    left at all before both. Jobs in the order of rank, the least first, each up to its maximum
+//    (no more cores than still speed it up). Ties go to the older job.
+// 3. Then jobs past their last milestone, least work to their last iteration first. Where that is
+//    not known, a job is expected to run as long again as it has.
 // 4. What is left is divided max-min.
-// Units that a job holds already rank as if its work were smaller by `damping`, so that noise does
-// not swap two jobs back and forth; the units that it does not hold rank by its work as it is.
+// Units that a job holds already rank as if they were cheaper by `damping`, so that noise does not
+// swap two jobs back and forth; the units that it does not hold rank as they are.
 // With more jobs than minimums fit, jobs take turns in the same order (time_slice.h).
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include "base/check.h"
 #include "policy/builtin.h"
@@ -31,37 +39,67 @@ namespace mete {
 namespace {
 
 constexpr Duration kPatience = std::chrono::minutes(10);
-// The part of a loss's way that counts as having arrived.
-constexpr double kNearlyAll = 0.95;
+// Parts of a loss's way; where the user has set a target the last one is all of it.
+constexpr std::array kMilestones = {0.5, 0.75, 0.9, 0.95};
+// How many times as many iterations as so far the forecast end lies ahead.
+constexpr double kReach = 4;
 
 struct SoonestOptions {
   GroundworkOptions groundwork;
   double damping = 0.1;
 };
 
-// How much a job has to do until its target, or, past it, until its end.
+// What ranks a job.
 struct Work {
-  bool past_target = false;
-  double core_seconds = HUGE_VAL;  // infinite: past the target, end unknown
-  double target_loss = 0;
+  bool past_last = false;  // no milestone is ahead
+  double rank = 0;         // core-seconds for a milestone, or past the last one to the job's end
+  // Of the milestone that it aims at.
+  double core_seconds = 0;
+  double loss = 0;
+  int milestones = 0;  // passed on the way, with itself
 };
 
+// The least iterations for a milestone on a way from the first loss to `end`; none if all are
+// behind. `last` is the part of the way at which the last milestone lies.
+std::optional<Work> CheapestMilestone(const ViewJob& job, const LossForecast& forecast, double end,
+                                      double last) {
+  const double way = forecast.first - end;
+  if (!(way > 0)) return std::nullopt;
+  std::optional<Work> best;
+  int ahead = 0;
+  for (size_t i = 0; i < kMilestones.size(); ++i) {
+    const double part = i + 1 < kMilestones.size() ? kMilestones[i] : last;
+    const double loss = forecast.first - part * way;
+    if (forecast.level <= loss) continue;
+    double iterations = forecast.gain.IterationsFor(forecast.level - loss);
+    if (!std::isfinite(iterations)) break;
+    if (job.remaining_iterations >= 0)
+      iterations = std::min(iterations, static_cast<double>(job.remaining_iterations));
+    ++ahead;
+    const double price = iterations / ahead;
+    if (!best || price < best->rank)
+      best = Work{.rank = price, .core_seconds = iterations, .loss = loss, .milestones = ahead};
+  }
+  return best;
+}
+
 Work WorkOf(const ViewJob& job, const LossForecast& forecast, const SpeedModel& speed) {
-  const double nearly = forecast.first - kNearlyAll * forecast.Range();
-  Work work{.target_loss = job.target.value_or(nearly)};
-  double iterations = forecast.gain.IterationsFor(forecast.level - work.target_loss);
-  if (!std::isfinite(iterations)) {
-    work.target_loss = nearly;
-    iterations = forecast.gain.IterationsFor(forecast.level - nearly);
+  const double iterations = static_cast<double>(std::max(forecast.iteration, forecast.losses));
+  const double end = std::min(forecast.LossAt(kReach * iterations), forecast.best);
+  std::optional<Work> work;
+  if (job.target && *job.target >= forecast.asymptote) {
+    work = CheapestMilestone(job, forecast, *job.target, 1);
+  } else {
+    work = CheapestMilestone(job, forecast, end, kMilestones.back());
   }
-  if (!(iterations > 0) || !std::isfinite(iterations)) {
-    work.past_target = true;
-    iterations = HUGE_VAL;
+  if (!work) {
+    const double to_end =
+        job.remaining_iterations >= 0 ? static_cast<double>(job.remaining_iterations) : iterations;
+    work = Work{.past_last = true, .rank = to_end};
   }
-  if (job.remaining_iterations >= 0)
-    iterations = std::min(iterations, static_cast<double>(job.remaining_iterations));
-  work.core_seconds = iterations * speed.cpu_seconds_per_iteration();
-  return work;
+  work->rank *= speed.cpu_seconds_per_iteration();
+  work->core_seconds *= speed.cpu_seconds_per_iteration();
+  return *work;
 }
 
 class SoonestPolicy : public Policy {
@@ -87,7 +125,7 @@ class SoonestPolicy : public Policy {
     }
     table.GrantMinimums([&](uint32_t row) {
       if (stages[row] != Stage::kReporting) return Urgency{.tier = 0};
-      return Urgency{works[row].past_target ? 2 : 1, -works[row].core_seconds};
+      return Urgency{works[row].past_last ? 2 : 1, -works[row].rank};
     });
     const Groundwork ground =
         LayGroundwork(view, options_.groundwork, std::move(stages), table, fill);
@@ -99,14 +137,14 @@ class SoonestPolicy : public Policy {
  private:
   // Some units of a job, all of the same rank.
   struct Stretch {
-    bool past_target;
-    double core_seconds;
+    bool past_last;
+    double rank;
     uint64_t tie;
     int64_t up_to;  // units of the job
     uint32_t row;
     bool operator<(const Stretch& other) const {
-      if (past_target != other.past_target) return other.past_target;
-      if (core_seconds != other.core_seconds) return core_seconds < other.core_seconds;
+      if (past_last != other.past_last) return other.past_last;
+      if (rank != other.rank) return rank < other.rank;
       return tie != other.tie ? tie < other.tie : up_to < other.up_to;
     }
   };
@@ -118,21 +156,16 @@ class SoonestPolicy : public Policy {
     for (uint32_t row : ground.reporting) {
       const Claim& claim = table.claims[row];
       const Work& work = works[row];
-      if (!std::isfinite(work.core_seconds)) {
-        Note(table, row, {ReasonCode::kConverged, {GainOf(view, table, row)}});
-        continue;
-      }
       const int64_t most = MostUnits(claim, view.speeds[row], table.CoresOf(row));
       const int64_t held = std::min(claim.held, most);
       if (held > table.units[row])
-        order.push_back(
-            {work.past_target, work.core_seconds * (1 - options_.damping), claim.tie, held, row});
+        order.push_back({work.past_last, work.rank * (1 - options_.damping), claim.tie, held, row});
       if (most > std::max(held, table.units[row]))
-        order.push_back({work.past_target, work.core_seconds, claim.tie, most, row});
+        order.push_back({work.past_last, work.rank, claim.tie, most, row});
     }
     std::sort(order.begin(), order.end());
 
-    double rank = 0;
+    double place = 0;
     std::vector<uint32_t> raised;
     JobId next, second;  // who would get the next unit, and who else
     for (const Stretch& stretch : order) {
@@ -149,14 +182,16 @@ class SoonestPolicy : public Policy {
       table.units[row] += more;
       table.free -= claim.unit * more;
       const ReasonCode code =
-          stretch.past_target ? ReasonCode::kConverged : ReasonCode::kShortestWork;
+          stretch.past_last ? ReasonCode::kConverged : ReasonCode::kShortestWork;
       if (table.reasons[row].code == code) continue;  // its second stretch
-      table.reasons[row] = {code, {works[row].core_seconds, ++rank, works[row].target_loss}};
+      const Work& work = works[row];
+      table.reasons[row] = {
+          code, {work.core_seconds, ++place, work.loss, static_cast<double>(work.milestones)}};
       raised.push_back(row);
     }
     for (uint32_t row : raised) {
       Reason& reason = table.reasons[row];
-      if (works[row].past_target) reason.numbers = {GainOf(view, table, row)};
+      if (works[row].past_last) reason.numbers = {GainOf(view, table, row)};
       reason.runner_up = next == table.IdOf(row) ? second : next;
     }
   }
@@ -173,10 +208,6 @@ class SoonestPolicy : public Policy {
     const double iterations =
         view.speeds[row].Iterations(table.CoresOf(row, table.units[row]), ToSeconds(view.round));
     return view.forecasts[row].gain.At(iterations) / view.forecasts[row].Range();
-  }
-
-  static void Note(ClaimTable& table, uint32_t row, const Reason& reason) {
-    if (table.reasons[row].code != ReasonCode::kAgeing) table.reasons[row] = reason;
   }
 
   const SoonestOptions options_;
