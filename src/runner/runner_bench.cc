@@ -2,9 +2,6 @@
 // acknowledges, and through several at once; its memory; the speed of its parts.
 
 #include <fcntl.h>
-#include <ftw.h>
-#include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -99,6 +96,7 @@ class Replica {
     (void)connection_->Send(Kill{});
     while (!ended_) Receive(std::chrono::seconds(30));
     (void)connection_->Send(AckExit{});
+    while (IsReplicaLocked(folder_.Path())) usleep(1000);
   }
 
   // Takes what comes within `patience`.

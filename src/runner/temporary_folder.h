@@ -18,7 +18,8 @@ class TemporaryFolder {
   }
   ~TemporaryFolder() {
     const auto remove_entry = [](const char* path, const struct stat*, int, FTW*) {
-      return remove(path);
+      remove(path);  // what has gone meanwhile is as well
+      return 0;
     };
     nftw(path_.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
   }
