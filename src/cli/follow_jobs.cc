@@ -18,6 +18,7 @@ namespace mete {
 namespace {
 
 constexpr Duration kInterval = std::chrono::milliseconds(500);
+constexpr Duration kSameInterrupt = std::chrono::milliseconds(300);
 
 class Follower {
  public:
@@ -38,6 +39,7 @@ class Follower {
     if (was_live_) {
       for (const auto& [id, job] : watch_.jobs()) session_.Print(JobLine(job) + "\n");
     }
+    if (session_.machine_readable()) PrintDocuments();
     if (interrupts_.count() > 0) return ExitCode::kInterrupted;
     return watch_.AllDone() ? ExitCode::kOk : ExitCode::kJobFailed;
   }
@@ -64,15 +66,20 @@ class Follower {
         } else {
           interrupts_.Wait(left);
         }
-        if (interrupts_.count() > asked_) EndJobs();
+        if (interrupts_.count() > handled_) EndJobs();
       }
     }
   }
 
   // One more Ctrl-C: first the polite way, then the other.
   void EndJobs() {
-    asked_ = interrupts_.count();
-    const bool kill = asked_ > 1;
+    const Instant now = session_.clock().Now();
+    handled_ = interrupts_.count();
+    // Programs around this one (timeout, make) may pass the same Ctrl-C on a second time.
+    if (asked_ && now - asked_at_ < kSameInterrupt) return;
+    const bool kill = asked_;
+    asked_ = true;
+    asked_at_ = now;
     if (screen_ == nullptr) {
       session_.Note(kill ? "killing the jobs" : "ending the jobs; Ctrl-C again kills them");
     }
@@ -81,6 +88,16 @@ class Follower {
       // One that has ended meanwhile refuses; that is as good.
       (void)session_.Call("POST", JobTarget(std::to_string(id.value), kill ? "/kill" : "/cancel"));
     }
+  }
+
+  void PrintDocuments() {
+    Document document = Document::object();
+    document["jobs"] = Document::array();
+    for (const auto& [id, job] : watch_.jobs()) {
+      Result<Document> one = session_.Call("GET", JobTarget(std::to_string(id.value)));
+      if (one) document["jobs"].push_back(std::move(*one));
+    }
+    session_.PrintDocument(document);
   }
 
   Status Draw() {
@@ -98,8 +115,8 @@ class Follower {
     screen_->Show(TopText(cluster,
                           {.rows = size.rows,
                            .first = first_,
-                           .foot = asked_ == 0 ? "Ctrl-C ends the jobs  arrows scroll"
-                                               : "ending the jobs; Ctrl-C again kills them"},
+                           .foot = !asked_ ? "Ctrl-C ends the jobs  arrows scroll"
+                                           : "ending the jobs; Ctrl-C again kills them"},
                           style));
     return {};
   }
@@ -118,7 +135,9 @@ class Follower {
   Interrupts interrupts_;
   std::unique_ptr<LiveScreen> screen_;
   bool was_live_ = false;
-  int asked_ = 0;  // interrupts that have been acted upon
+  int handled_ = 0;     // interrupts that have been seen
+  bool asked_ = false;  // the jobs have been asked to end
+  Instant asked_at_;
   int first_ = 0;
 };
 

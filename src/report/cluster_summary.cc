@@ -45,6 +45,13 @@ std::string EndWords(const End& end) {
   return EndReasonName(end.reason);
 }
 
+// Ends whose text says it all: mete wrote both.
+bool TextSuffices(EndReason reason) {
+  return reason == EndReason::kCancelled || reason == EndReason::kDeadline ||
+         reason == EndReason::kTargetReached || reason == EndReason::kPlateau ||
+         reason == EndReason::kIterations;
+}
+
 }  // namespace
 
 std::string PhaseText(const JobSummary& job) {
@@ -57,7 +64,7 @@ std::string PhaseText(const JobSummary& job) {
 std::string EndText(const End& end) {
   const std::string words = EndWords(end);
   if (end.text.empty()) return words;
-  if (end.text.starts_with(words)) return Printable(end.text);
+  if (TextSuffices(end.reason)) return Printable(end.text);
   return words.empty() ? Printable(end.text) : words + ": " + Printable(end.text);
 }
 

@@ -188,7 +188,7 @@ std::string ForecastLine(const JobSummary& job) {
   }
   if (f.backtest_error) {
     text += fmt::format("; earlier forecasts were off by {} of the range on average",
-                        PercentText(*f.backtest_error));
+                        GainText(*f.backtest_error));
   }
   return text + ".\n";
 }
@@ -279,12 +279,12 @@ std::string WhyText(const JobSummary& job, const WhyContext& context) {
   const std::string forecast = ForecastLine(job);
   if (!forecast.empty()) text += "\n" + forecast;
   if (job.cores_used && job.cores > 0 && *job.cores_used > 1.2 * job.cores) {
-    text += fmt::format("It uses {} cores: others leave some idle.\n", CoresText(*job.cores_used));
+    text += fmt::format("It uses {}: others leave some idle.\n", Cores(*job.cores_used));
   } else if (job.cores_used && job.cores > 0 && *job.cores_used < 0.5 * job.cores &&
              job.phase == JobPhase::kRunning) {
     text += fmt::format(
-        "It uses only {} of its {} cores: it waits for something else, or has too few threads.\n",
-        CoresText(*job.cores_used), CoresText(job.cores));
+        "It uses only {} of its {}: it waits for something else, or has too few threads.\n",
+        CoresText(*job.cores_used), Cores(job.cores));
   }
   return text;
 }

@@ -26,7 +26,7 @@ TEST(Why, SaysWhoGainedAndWhatWouldChangeIt) {
       "were 1.2 times as large, or if a job ended.\n"
       "\n"
       "Forecast: loss 0.332 now, expected to end near 0.28; 0.31 s an iteration at this size; "
-      "earlier forecasts were off by 1 % of the range on average.\n");
+      "earlier forecasts were off by 1.2 % of the range on average.\n");
 }
 
 TEST(Why, SaysWhyAJobWaits) {
