@@ -27,6 +27,15 @@ const char* const kControlling[] = {"fifo",
                                     "soonest",
                                     "soonest:floor=0.1,start=fair"};
 
+// The random view of a seed; every second one is roomy. Made once: forecasts are what takes long.
+const View& ViewOf(uint64_t seed) {
+  static std::map<uint64_t, View> views;
+  const auto found = views.find(seed);
+  if (found != views.end()) return found->second;
+  Rng rng(seed);
+  return views.emplace(seed, RandomView(rng, seed % 2 == 0)).first->second;
+}
+
 std::unique_ptr<Policy> Make(const std::string& text) {
   auto policy = BuiltinPolicies().Make(text);
   EXPECT_TRUE(policy) << policy.error().ToString();
@@ -58,8 +67,7 @@ TEST_P(EveryPolicy, KeepsCapacityBoundsAndMemoryAndLeavesNothingIdle) {
   const auto policy = Make(GetParam());
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Rng rng(seed);
-    const View before = RandomView(rng, seed % 2 == 0);
+    const View& before = ViewOf(seed);
     View after = before;
     const Decision decision = DecideOn(*policy, before);
     std::set<std::pair<uint64_t, int>> named;
@@ -110,7 +118,7 @@ TEST_P(EveryPolicy, SameAnswerTwiceAndInAnyOrderOfRows) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Rng rng(seed);
-    const View view = RandomView(rng, seed % 2 == 0);
+    const View& view = ViewOf(seed);
     const Decision decision = DecideOn(*policy, view);
     ASSERT_EQ(DecideOn(*policy, view).changes, decision.changes);
 
@@ -136,10 +144,9 @@ TEST_P(EveryPolicy, SameAnswerTwiceAndInAnyOrderOfRows) {
 
 TEST_P(EveryPolicy, DecidingAgainChangesNothing) {
   const auto policy = Make(GetParam());
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (uint64_t seed = 2; seed <= kSeeds; seed += 2) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Rng rng(seed);
-    View view = RandomView(rng, true);
+    View view = ViewOf(seed);
     Carry(DecideOn(*policy, view), view);
     ASSERT_EQ(DecideOn(*policy, view).changes, std::vector<Change>());
   }
@@ -162,9 +169,8 @@ TEST(Floor, IsKept) {
                                                                  {"soonest:floor=0.5", 0.5},
                                                                  {"fair:start=first,floor=1", 1}}) {
     const auto policy = Make(text);
-    for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      Rng rng(seed);
-      const View view = RandomView(rng, true);
+    for (uint64_t seed = 2; seed <= kSeeds; seed += 2) {
+      const View& view = ViewOf(seed);
       View fairly = view, other = view;
       Carry(DecideOn(*fair, view), fairly);
       Carry(DecideOn(*policy, view), other);
@@ -182,17 +188,18 @@ TEST(Floor, IsKept) {
 
 // More jobs than cores: everyone holds units in at least one round of every ten.
 TEST(Ageing, NobodyWaitsLongerThanItsBound) {
-  for (const char* text : {"fair", "fair:start=first", "slaq", "soonest"}) {
-    const auto policy = Make(text);
-    for (int64_t cores_tenths : {10, 13, 30}) {
-      for (uint64_t seed = 1; seed <= 5; ++seed) {
-        View view =
-            GenerateView({.jobs = 100, .units = cores_tenths, .losses = 12, .seed = seed}).view;
-        Rng rng(seed);
-        for (ViewJob& job : view.jobs) {
-          job.roles[0].units = 0;
-          if (rng.Chance(0.2)) job.losses = 0;
-        }
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    View start = GenerateView({.jobs = 100, .units = 0, .losses = 12, .seed = seed}).view;
+    Rng rng(seed);
+    for (ViewJob& job : start.jobs) {
+      job.roles[0].units = 0;
+      if (rng.Chance(0.2)) job.losses = 0;
+    }
+    for (const char* text : {"fair", "fair:start=first", "slaq", "soonest"}) {
+      const auto policy = Make(text);
+      for (int64_t places : {10, 13, 30}) {
+        View view = start;
+        view.capacity.cpu_millis = 100 * places;
         std::vector<int64_t> without(view.jobs.size(), 0);
         for (int round = 0; round < 60; ++round) {
           view.now += view.round;
@@ -202,9 +209,9 @@ TEST(Ageing, NobodyWaitsLongerThanItsBound) {
             held += view.jobs[row].roles[0].units;
             without[row] = view.jobs[row].roles[0].units > 0 ? 0 : without[row] + 1;
             ASSERT_LT(without[row], kRoundsToWaitMax)
-                << text << ", " << cores_tenths << " places, seed " << seed << ", round " << round;
+                << text << ", " << places << " places, seed " << seed << ", round " << round;
           }
-          ASSERT_EQ(held, cores_tenths) << text;
+          ASSERT_EQ(held, places) << text;
         }
       }
     }
@@ -215,8 +222,7 @@ TEST(None, RunsWhatFitsIntoMemoryAndControlsNothing) {
   const auto policy = Make("none");
   EXPECT_FALSE(policy->needs().control);
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    Rng rng(seed);
-    View view = RandomView(rng, false);
+    View view = ViewOf(seed);
     Carry(DecideOn(*policy, view), view);
     int64_t memory = 0;
     for (const ViewJob& job : view.jobs) {
