@@ -84,8 +84,10 @@ GeneratedView GenerateView(const GeneratedViewOptions& options) {
     view.jobs.push_back(job);
     const std::vector<double> losses = GeneratedCurve(options.losses, rng);
     LossForecaster forecaster;
-    for (size_t k = 0; k + 1 < losses.size(); ++k)
+    for (size_t k = 0; k + 1 < losses.size(); ++k) {
       forecaster.Add(static_cast<int64_t>(k), losses[k]);
+      forecaster.Forecast();  // as reports come in
+    }
     generated.forecasters.push_back(forecaster);
     generated.last_losses.push_back(losses.back());
     forecaster.Add(options.losses - 1, losses.back());
