@@ -142,7 +142,7 @@ void LocalBackend::Lose(Replica& replica) {
   Found(replica);
   const auto identity = runner::ReadIdentity(replica.folder);
   if (identity && identity->runner.boot_id != boot_id_) {
-    End(replica, {.reason = EndReason::kRebooted, .text = "the machine has restarted since"});
+    End(replica, {.reason = EndReason::kRebooted});
     return;
   }
   shares_[replica.group].dead = true;
@@ -167,7 +167,7 @@ void LocalBackend::Sweep(ReplicaId id) {
             std::max(replica->usage.memory_peak_bytes, usage->memory_peak_bytes);
       }
       if (clean) {
-        End(*replica, {.reason = EndReason::kRunnerLost, .text = "its runner died"});
+        End(*replica, {.reason = EndReason::kRunnerLost});
       } else {
         replica->timer = loop_.After(kSweepEvery, [this, id] { Sweep(id); });
       }
