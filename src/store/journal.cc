@@ -10,7 +10,7 @@ namespace mete {
 namespace {
 
 constexpr int64_t kReportsInGroup = 16'384;  // more do not wait to be gathered
-constexpr Duration kMaintainEvery = std::chrono::milliseconds(250);
+constexpr Duration kMaintainEvery = std::chrono::milliseconds(500);
 constexpr int kBackupPages = 256;
 
 bool ChangesState(const JournalBatch& batch) {
@@ -65,6 +65,7 @@ Journal::~Journal() {
 void Journal::Commit(JournalBatch batch, std::function<void(Status)> done) {
   const bool changes_state = ChangesState(batch);
   const int64_t reports = ReportCount(batch);
+  bool wake = false;
   {
     std::lock_guard lock(mutex_);
     const Instant now = clock_.Now();
@@ -74,8 +75,9 @@ void Journal::Commit(JournalBatch batch, std::function<void(Status)> done) {
     if (pending_reports_ > kReportsInGroup) due = now;
     due_ = pending_.empty() ? due : std::min(due, due_);
     pending_.push_back({std::move(batch), std::move(done), fence_.Stamp()});
+    wake = due_ < wakes_at_;
   }
-  wake_.notify_one();
+  if (wake) wake_.notify_one();
 }
 
 void Journal::Run() {
@@ -111,8 +113,11 @@ void Journal::Run() {
       lock.lock();
     }
     if (!questions_.empty() || stopping_ || backup_) continue;  // no time to sleep
-    const Instant until = pending_.empty() ? next_maintain : std::min(next_maintain, due_);
-    if (const Duration wait = until - clock_.Now(); wait > Duration()) wake_.wait_for(lock, wait);
+    wakes_at_ = pending_.empty() ? next_maintain : std::min(next_maintain, due_);
+    if (const Duration wait = wakes_at_ - clock_.Now(); wait > Duration()) {
+      wake_.wait_for(lock, wait);
+    }
+    wakes_at_ = Instant::min();
   }
   lock.unlock();
   while (backup_) StepBackup();

@@ -107,6 +107,7 @@ class Journal final : public Store {
   int64_t pending_reports_ = 0;
   Instant due_;  // of the group that gathers; meaningless without one
   Instant last_group_;
+  Instant wakes_at_ = Instant::min();  // the store's thread sleeps until then
   std::deque<std::function<void()>> questions_;
   bool stopping_ = false;
 
