@@ -69,6 +69,18 @@ class LoopsTest(unittest.TestCase):
                                  for i in (1, 2, 3)])
         self.assertEqual(printed["threads"], 1)
 
+    def test_blas_follows_the_cores(self):
+        printed, _ = self.run_job(
+            "import json, os, numpy, threadpoolctl, mete\n"
+            "del os.environ['OMP_NUM_THREADS']\n"
+            "threadpoolctl.threadpool_limits(limits=2)\n"
+            "counts = lambda: [pool['num_threads'] for pool in threadpoolctl.threadpool_info()]\n"
+            "before = counts()\n"
+            "print(json.dumps({'reports': 0, 'before': before, 'said': mete.follow_threads(), 'after': counts()}))\n",
+            {"cpus": 0.5}, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2")
+        self.assertEqual(set(printed["before"]), {2})
+        self.assertEqual((printed["said"], set(printed["after"])), (1, {1}))
+
     def test_a_loop_ends_before_its_first_iteration_when_asked(self):
         printed, _ = self.run_job(
             "import json, mete.torch\nprint(json.dumps({'reports': 0, 'seen': list(mete.torch.loop(3))}))\n",
