@@ -31,26 +31,26 @@ CORES_MAX = 4  # more would only need more jobs to be scarce
 
 
 class Live:
-    """What the person sees while an arm runs: `mete top` on a terminal, else a line now and then."""
+    """What the person sees while an arm runs: `mete top` on a terminal (until q), else a line now and then."""
 
-    def __init__(self, mete, title):
+    def __init__(self, mete):
         self._mete = mete
-        self._title = title
         self._top = None
         self._said_at = 0.0
 
     def __call__(self, daemon, state):
-        if sys.stdout.isatty():
-            if self._top is None:
-                self._top = subprocess.Popen([self._mete, "top"], env=daemon.environment())
-            return
-        if state["seconds"] - self._said_at >= 5.0:
+        if state["ended"] == state["jobs"]:
+            self.close()
+        elif self._top is None and sys.stdout.isatty():
+            self._top = subprocess.Popen([self._mete, "top"], env=daemon.environment())
+        elif (self._top is None or self._top.poll() is not None) and state["seconds"] - self._said_at >= 5.0:
             self._said_at = state["seconds"]
             print("  %3.0f s: %d of %d jobs arrived, %d ended" % (
                 state["seconds"], state["submitted"], state["jobs"], state["ended"]), flush=True)
 
     def close(self):
-        if self._top is not None:
+        """Gives the terminal back."""
+        if self._top is not None and self._top.poll() is None:
             self._top.send_signal(signal.SIGTERM)
             self._top.wait()
 
@@ -82,7 +82,7 @@ def main():
     for policy in args.policies:
         print("under %s ..." % policy, flush=True)
         begun = time.monotonic()
-        live = Live(args.mete, policy)
+        live = Live(args.mete)
         try:
             runs[policy] = arms.run(args.mete, workload, arms.ARMS[policy], ["--cpus", str(cores)], live)
         finally:
