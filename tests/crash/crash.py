@@ -12,6 +12,7 @@ is noisy in both.
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -94,6 +95,7 @@ class Cluster:
         self.daemon = None
         self.log = open(folder / "serve.log", "ab")
         self.jobs = []
+        self.submitted = 0
 
     def start_daemon(self, fail_point=None):
         env = dict(self.env, METE_FAIL_POINT=fail_point) if fail_point else self.env
@@ -104,7 +106,7 @@ class Cluster:
     def daemon_answers(self):
         if self.daemon.poll() is not None:
             return False
-        return self.mete("version", "-o", "json", check=False).returncode == 0
+        return self.mete("nodes", "-o", "json", check=False).returncode == 0
 
     def wait_daemon(self):
         wait_for(self.daemon_answers, 30, "a daemon that answers")
@@ -124,7 +126,8 @@ class Cluster:
         return json.loads(self.mete(*args, "-o", "json").stdout)
 
     def submit(self):
-        folder = self.folder / ("job-%d" % (len(self.jobs) + 1))
+        self.submitted += 1
+        folder = self.folder / ("job-%d" % self.submitted)
         folder.mkdir()
         job = Job(folder)
         spec = {"name": job.name, "command": ["/usr/bin/python3", str(HERE / "tick.py"), str(folder)],
@@ -183,9 +186,8 @@ def check_losses(cluster):
         if job.killed:
             continue
         own = {k: loss for _, k, loss in job.ticks()}
-        rows = cluster.read("report", job.name)
-        reports = rows["jobs"][0]["reports"] if "jobs" in rows else rows["reports"]
-        seen = {row["iteration"]: row["loss"] for row in reports}
+        rows = csv.DictReader(cluster.mete("report", "--csv", job.name).stdout.splitlines())
+        seen = {int(row["iteration"]): float(row["loss"]) for row in rows}
         # The last few may still be on their way; thinning keeps every report of the first minutes.
         missing = [k for k in own if k not in seen and k < max(own) - 40]
         expect(not missing, "%s: the journal lacks iterations %s ..." % (job.name, missing[:5]))
