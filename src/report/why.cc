@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/units.h"
@@ -71,14 +72,13 @@ std::string ShortestWork(const RoleSummary& role) {
   const auto& n = role.reason.numbers;
   const int64_t rank = Whole(n[1]);
   std::string text = fmt::format(
-      "By the forecast {} core-seconds are left until its target (loss {}), which makes it number "
-      "{} "
-      "in the order of least work first.",
-      LossText(n[0]), LossText(n[2]), rank);
+      "By the forecast {} core-seconds take it to a loss of {}, {} further on its way (50, 75, 90 "
+      "and 95 %, or its target). That is number {} in the order of least work for a milestone.",
+      LossText(n[0]), LossText(n[2]), Plural(std::max<int64_t>(1, Whole(n[3])), "milestone"), rank);
   const std::string other = RunnerUp(role);
   if (!other.empty()) text += fmt::format(" Next in line is {}.", other);
   text += rank <= 1 ? " Another job would go first only if it had less work left."
-                    : " It moves up as the jobs before it reach their targets.";
+                    : " It moves up as the jobs before it reach theirs.";
   return text;
 }
 
@@ -309,7 +309,7 @@ std::string ReasonPhrase(const Reason& reason) {
     case ReasonCode::kMarginalGain:
       return fmt::format("gains {} a round", GainText(n[0]));
     case ReasonCode::kShortestWork:
-      return fmt::format("{} core-s to target, rank {}", LossText(n[0]), Whole(n[1]));
+      return fmt::format("{} core-s to a milestone, rank {}", LossText(n[0]), Whole(n[1]));
     case ReasonCode::kConverged:
       return "converged";
     case ReasonCode::kLeftOver:
