@@ -25,6 +25,7 @@ constexpr int64_t kJobsPerDrop = 100;
 // Of the log, in pages: a sixteenth of what the journal may take, within reason.
 constexpr int64_t kLogPagesMin = 64;
 constexpr int64_t kLogPagesMax = 1'024;
+constexpr int kEmergencyTurns = 64;  // of housekeeping in one go, when the disk has filled up
 constexpr Duration kSpaceCheckEvery = std::chrono::seconds(1);
 
 std::string MachineBootId() {
@@ -174,8 +175,15 @@ Status JournalFile::Write(const std::vector<const JournalBatch*>& batches) {
   if (status.error().code != ErrorCode::kResourceExhausted) return status;
   FaceFullDisk(status.error());
   if (reserve_.Release()) {
-    // First of all room for what is in the log already, lest the log alone take the space.
+    // First of all room for what is in the log already, lest the log alone take the space. Then,
+    // while there is room to write them, reports become blocks, since only blocks can be dropped; a
+    // little at a time, as the log grows with each.
     (void)database_->Checkpoint();
+    bool more = true;
+    for (int turn = 0; turn < kEmergencyTurns && more; ++turn) {
+      more = false;
+      if (!MaintainReports(&more) || !Retain(&more) || !database_->Checkpoint()) break;
+    }
     status = WriteOnce(batches);
   }
   if (!status) {
