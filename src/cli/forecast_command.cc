@@ -19,12 +19,12 @@ namespace {
 // What --horizon and percentages of the range refer to in the table without --evaluate.
 constexpr double kNearlyAll = 0.95;
 
-Result<std::vector<LossCurve>> ReadAll(const ForecastCommandOptions& options) {
-  std::vector<LossCurve> all;
+Result<std::vector<RecordedCurve>> ReadAll(const ForecastCommandOptions& options) {
+  std::vector<RecordedCurve> all;
   const CurveLayout layout = options.rows ? CurveLayout::kRows : CurveLayout::kByContent;
   for (const std::string& file : options.files) {
-    METE_ASSIGN_OR_RETURN(std::vector<LossCurve> curves, ReadCurveFile(file, layout));
-    for (LossCurve& curve : curves) {
+    METE_ASSIGN_OR_RETURN(std::vector<RecordedCurve> curves, ReadCurveFile(file, layout));
+    for (RecordedCurve& curve : curves) {
       if (options.first > 0 && static_cast<int64_t>(curve.losses.size()) > options.first)
         curve.losses.resize(options.first);
       all.push_back(std::move(curve));
@@ -37,16 +37,16 @@ std::string Percent(double fraction) {
   return std::isnan(fraction) ? "-" : fmt::format("{:.2f} %", 100 * fraction);
 }
 
-size_t NameWidth(const std::vector<LossCurve>& curves) {
+size_t NameWidth(const std::vector<RecordedCurve>& curves) {
   size_t width = 5;
-  for (const LossCurve& curve : curves) width = std::max(width, curve.name.size());
+  for (const RecordedCurve& curve : curves) width = std::max(width, curve.name.size());
   return width;
 }
 
 Result<std::string> Evaluate(const ForecastCommandOptions& options,
-                             const std::vector<LossCurve>& curves, ProgressBar& progress) {
+                             const std::vector<RecordedCurve>& curves, ProgressBar& progress) {
   std::vector<CurveEvaluation> evaluations;
-  for (const LossCurve& curve : curves) {
+  for (const RecordedCurve& curve : curves) {
     METE_ASSIGN_OR_RETURN(const auto predictor, MakeLossPredictor(options.method));
     evaluations.push_back(EvaluateCurve(curve.name, curve.losses, options.horizon, *predictor));
     progress.Update(static_cast<int64_t>(evaluations.size()));
@@ -78,14 +78,14 @@ Result<std::string> Evaluate(const ForecastCommandOptions& options,
 }
 
 Result<std::string> Predict(const ForecastCommandOptions& options,
-                            const std::vector<LossCurve>& curves, ProgressBar& progress) {
+                            const std::vector<RecordedCurve>& curves, ProgressBar& progress) {
   const size_t width = NameWidth(curves);
   nlohmann::ordered_json json = {{"curves", nlohmann::ordered_json::array()}};
   std::string text = fmt::format("{:<{}}  {:>6}  {:>12}  {:>12}  {:>12}  {:>10}  {:>9}\n", "CURVE",
                                  width, "POINTS", "LOSS", fmt::format("IN {}", options.horizon),
                                  "END", "TO 95 %", "BACKTEST");
   int64_t done = 0;
-  for (const LossCurve& curve : curves) {
+  for (const RecordedCurve& curve : curves) {
     METE_ASSIGN_OR_RETURN(const auto predictor, MakeLossPredictor(options.method));
     int64_t iteration = 0;
     for (const double loss : curve.losses) predictor->Add(++iteration, loss);
@@ -130,7 +130,7 @@ Result<std::string> Predict(const ForecastCommandOptions& options,
 
 Result<std::string> Run(const ForecastCommandOptions& options, std::FILE* err, const Clock& clock) {
   METE_RETURN_IF_ERROR(MakeLossPredictor(options.method));
-  METE_ASSIGN_OR_RETURN(const std::vector<LossCurve> curves, ReadAll(options));
+  METE_ASSIGN_OR_RETURN(const std::vector<RecordedCurve> curves, ReadAll(options));
   // Off a terminal only a run of many seconds says that it is alive.
   ProgressBar progress({.label = options.evaluate ? "evaluating" : "forecasting",
                         .total = static_cast<int64_t>(curves.size()),

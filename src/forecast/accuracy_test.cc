@@ -38,7 +38,7 @@ class Accuracy : public testing::Test {
     for (const fs::path& file : files) {
       const auto curves = ReadCurveFile(file.string());
       EXPECT_TRUE(curves) << curves.error().ToString();
-      for (LossCurve curve : *curves) {
+      for (RecordedCurve curve : *curves) {
         if (curve.losses.size() > 300) curve.losses.resize(300);
         evaluations.push_back(
             EvaluateCurve(curve.name, curve.losses, 10, **MakeLossPredictor("grid")));

@@ -56,7 +56,7 @@ class Parser {
     return rows_ ? Row(line, first) : Single(line, first);
   }
 
-  Result<std::vector<LossCurve>> Finish() {
+  Result<std::vector<RecordedCurve>> Finish() {
     if (!rows_ && !losses_.empty()) curves_.push_back({name_, std::move(losses_)});
     if (curves_.empty())
       return Fail(ErrorCode::kInvalidArgument, "no losses", name_,
@@ -92,7 +92,7 @@ class Parser {
         }
     }
     if (curves_.empty() && !cells.empty()) labelled_ = labelled_ || !Number(cells[0]);
-    LossCurve curve{fmt::format("{}:{}", name_, curves_.size()), {}};
+    RecordedCurve curve{fmt::format("{}:{}", name_, curves_.size()), {}};
     for (size_t i = labelled_ ? 1 : 0; i < cells.size(); ++i) {
       const auto loss = Number(cells[i]);
       if (!loss) return NoNumber(Trimmed(cells[i]), cells[i].data() - line.data() + 1);
@@ -115,13 +115,13 @@ class Parser {
   bool started_ = false;
   int64_t line_number_ = 0;
   std::vector<double> losses_;
-  std::vector<LossCurve> curves_;
+  std::vector<RecordedCurve> curves_;
 };
 
 }  // namespace
 
-Result<std::vector<LossCurve>> ParseCurves(std::string_view text, const std::string& name,
-                                           CurveLayout layout) {
+Result<std::vector<RecordedCurve>> ParseCurves(std::string_view text, const std::string& name,
+                                               CurveLayout layout) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Parser parser(name, layout);
@@ -133,7 +133,7 @@ Result<std::vector<LossCurve>> ParseCurves(std::string_view text, const std::str
   return parser.Finish();
 }
 
-Result<std::vector<LossCurve>> ReadCurveFile(const std::string& path, CurveLayout layout) {
+Result<std::vector<RecordedCurve>> ReadCurveFile(const std::string& path, CurveLayout layout) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (!file) return FailErrno(errno, "cannot open the curve file", path);

@@ -16,7 +16,7 @@
 
 namespace mete {
 
-struct LossCurve {
+struct RecordedCurve {
   std::string name;  // the file's; for a row FILE:index, counting rows from 0
   std::vector<double> losses;
 };
@@ -27,9 +27,9 @@ enum class CurveLayout {
 };
 
 // `name` is the file's, for the curves and for errors.
-Result<std::vector<LossCurve>> ParseCurves(std::string_view text, const std::string& name,
-                                           CurveLayout layout = CurveLayout::kByContent);
-Result<std::vector<LossCurve>> ReadCurveFile(const std::string& path,
-                                             CurveLayout layout = CurveLayout::kByContent);
+Result<std::vector<RecordedCurve>> ParseCurves(std::string_view text, const std::string& name,
+                                               CurveLayout layout = CurveLayout::kByContent);
+Result<std::vector<RecordedCurve>> ReadCurveFile(const std::string& path,
+                                                 CurveLayout layout = CurveLayout::kByContent);
 
 }  // namespace mete

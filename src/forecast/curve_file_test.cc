@@ -11,10 +11,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<LossCurve> Parsed(std::string_view text, CurveLayout layout = CurveLayout::kByContent) {
+std::vector<RecordedCurve> Parsed(std::string_view text,
+                                  CurveLayout layout = CurveLayout::kByContent) {
   const auto curves = ParseCurves(text, "f", layout);
   EXPECT_TRUE(curves) << curves.error().ToString();
-  return curves.value_or(std::vector<LossCurve>());
+  return curves.value_or(std::vector<RecordedCurve>());
 }
 
 std::string ErrorOf(std::string_view text, CurveLayout layout = CurveLayout::kByContent) {
