@@ -82,8 +82,8 @@ std::unique_ptr<CLI::App> MakeCommandLine(Session& session) {
   app->fallthrough();
   app->set_version_flag("--version", std::string("mete ") + kVersion);
   app->footer(Footer());
-  session.socket_path = DefaultSocketPath(ProcessVariable);
-  session.state_directory = DefaultStateDirectory(ProcessVariable);
+  session.socket_path = AbsolutePath(DefaultSocketPath(ProcessVariable));
+  session.state_directory = AbsolutePath(DefaultStateDirectory(ProcessVariable));
   app->add_option("-o,--output", session.format, "table, wide, json or yaml")
       ->type_name("FORMAT")
       ->transform(
@@ -93,9 +93,11 @@ std::unique_ptr<CLI::App> MakeCommandLine(Session& session) {
                                                                {"yaml", OutputFormat::kYaml}}))
       ->option_text("table|wide|json|yaml");
   app->add_option("--socket", session.socket_path, "the daemon's socket (METE_SOCKET_PATH)")
+      ->transform(AbsolutePath)
       ->type_name("PATH");
   app->add_option("--state-dir", session.state_directory,
                   "where a daemon keeps its journal (METE_STATE_DIR)")
+      ->transform(AbsolutePath)
       ->type_name("DIR");
   app->add_flag("-q,--quiet", session.quiet, "only results and errors");
 

@@ -57,7 +57,7 @@ class Follower {
         }
       }
       if (watch_.AllFinal()) return {};
-      if (screen_ != nullptr) METE_RETURN_IF_ERROR(Draw());
+      if (screen_ != nullptr) Draw();
       const Instant next = session_.clock().Now() + kInterval;
       while (session_.clock().Now() < next) {
         const Duration left = std::max<Duration>(next - session_.clock().Now(), Duration::zero());
@@ -100,9 +100,11 @@ class Follower {
     session_.PrintDocument(document);
   }
 
-  Status Draw() {
-    METE_ASSIGN_OR_RETURN(const Document document, session_.Call("GET", "/v1/top?ended=1000"));
-    ClusterSummary cluster = ReadClusterSummary(document);
+  // Without an answer the old picture stays; Update() knows how long to bear that.
+  void Draw() {
+    const Result<Document> document = session_.Call("GET", "/v1/top?ended=1000");
+    if (!document) return;
+    ClusterSummary cluster = ReadClusterSummary(*document);
     SortForTop(cluster.jobs);
     // Ended jobs of others are of no interest here.
     std::erase_if(cluster.jobs, [&](const JobSummary& job) {
@@ -118,7 +120,6 @@ class Follower {
                            .foot = !asked_ ? "Ctrl-C ends the jobs  arrows scroll"
                                            : "ending the jobs; Ctrl-C again kills them"},
                           style));
-    return {};
   }
 
   void Scroll(std::optional<Key> key) {

@@ -14,6 +14,7 @@ namespace {
 
 // From here on one list is cheaper than asking for each.
 constexpr size_t kAskEach = 8;
+constexpr Duration kPatience = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -22,6 +23,20 @@ JobWatch::JobWatch(std::vector<JobId> ids) {
 }
 
 Status JobWatch::Update(const Session& session, std::vector<JobSummary>* changed) {
+  Status status = Ask(session, changed);
+  if (status || status.error().code != ErrorCode::kUnavailable) {
+    silent_since_.reset();
+    return status;
+  }
+  const Instant now = session.clock().Now();
+  if (!silent_since_) {
+    silent_since_ = now;
+    session.Note("the daemon does not answer; its jobs go on, waiting for it");
+  }
+  return now - *silent_since_ < kPatience ? Status() : status;
+}
+
+Status JobWatch::Ask(const Session& session, std::vector<JobSummary>* changed) {
   std::map<JobId, JobSummary> fresh;
   const auto open =
       std::ranges::count_if(jobs_, [](const auto& entry) { return !IsFinal(entry.second.phase); });

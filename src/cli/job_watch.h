@@ -17,7 +17,9 @@ class JobWatch {
  public:
   explicit JobWatch(std::vector<JobId> ids);
 
-  // Asks the daemon for what is not final yet. `changed` gets each job whose phase changed.
+  // Asks the daemon for what is not final yet. `changed` gets each job whose phase changed. Jobs
+  // outlive daemons: one that does not answer is given some time to come back, and meanwhile
+  // nothing changes.
   Status Update(const Session& session, std::vector<JobSummary>* changed);
 
   bool AllFinal() const;
@@ -25,7 +27,10 @@ class JobWatch {
   const std::map<JobId, JobSummary>& jobs() const { return jobs_; }
 
  private:
+  Status Ask(const Session& session, std::vector<JobSummary>* changed);
+
   std::map<JobId, JobSummary> jobs_;
+  std::optional<Instant> silent_since_;
 };
 
 // "mlp (job 3): done, exit 0, loss 0.3312, after 1m05s".

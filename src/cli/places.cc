@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace mete {
 namespace {
@@ -38,6 +39,12 @@ std::string DefaultSocketPath(const GetVariable& get) {
     return base + "/mete/mete.sock";
   }
   return DefaultStateDirectory(get) + "/mete.sock";
+}
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
 }
 
 const char* ProcessVariable(const char* name) { return std::getenv(name); }

@@ -16,6 +16,9 @@ std::string DefaultSocketPath(const GetVariable& get);
 // METE_STATE_DIR, else $XDG_STATE_HOME/mete, else ~/.local/state/mete.
 std::string DefaultStateDirectory(const GetVariable& get);
 
+// `path` from the root, relative ones from the working directory.
+std::string AbsolutePath(const std::string& path);
+
 // Of this process.
 const char* ProcessVariable(const char* name);
 

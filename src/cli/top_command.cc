@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kTarget = "/v1/top";
 constexpr const char* kKeys = "q leave (jobs go on)  arrows scroll  p hold the picture";
 
+constexpr const char* kSilent = "the daemon does not answer; its jobs go on, trying again  q leave";
+
 struct TopCommandOptions {
   double interval_seconds = 1;
   bool once = false;
@@ -50,6 +52,7 @@ ExitCode ShowLive(const Session& session, Duration interval) {
   Interrupts interrupts;
   int first = 0;
   bool held = false;
+  bool silent = false;
   {
     LiveScreen screen(fileno(session.out()), STDIN_FILENO);
     Instant next = session.clock().Now() + interval;
@@ -76,11 +79,11 @@ ExitCode ShowLive(const Session& session, Duration interval) {
       next = session.clock().Now() + interval;
       if (held) continue;
       Result<ClusterSummary> fresh = FetchTop(session);
-      if (!fresh) {
-        cluster = std::move(fresh);
-        break;
-      }
+      // A daemon may be restarted: the old picture stays until it is back.
+      silent = !fresh && fresh.error().code == ErrorCode::kUnavailable;
+      if (silent) continue;
       cluster = std::move(fresh);
+      if (!cluster) break;
     }
   }
   return cluster ? ExitCode::kOk : session.Fail(cluster.error());

@@ -172,6 +172,26 @@ class Daemons(unittest.TestCase):
         seen = job["iteration"]
         wait_until(lambda: world.job("survivor")["iteration"] > seen, "it still reports")
 
+    def test_watchers_wait_for_a_daemon_to_come_back(self):
+        world = self.world.serve()
+        world.submit(*LEARNER, "150", name="watched")
+        waiting = world.start("wait", "watched")
+        time.sleep(0.5)
+        world.daemon.send_signal(signal.SIGKILL)
+        world.daemon.wait()
+        time.sleep(1)
+        self.assertIsNone(waiting.poll())
+        world.serve()
+        out, err = waiting.communicate(timeout=120)
+        self.assertEqual(waiting.returncode, 0, err)
+        self.assertIn("watched (job 1): done", out)
+
+    def test_doctor_without_a_daemon(self):
+        findings = self.world.json("doctor")["findings"]
+        self.assertIn("CPU control", [each["subject"] for each in findings])
+        self.assertTrue(all(each.get("remedy") for each in findings
+                            if each["subject"] == "daemon" and each["grade"] == "note"))
+
     def test_a_second_daemon_is_refused(self):
         world = self.world.serve()
         same = subprocess.run([METE, "serve"], env=world.environment, capture_output=True, text=True, timeout=60)
