@@ -103,6 +103,9 @@ def main():
     stolen = max(run.stolen for run in runs.values())
     if stolen > 0.05:
         print("the host took %.0f %% of the CPU time during one of the runs: compare with care" % (100 * stolen))
+    others = max(run.others for run in runs.values())
+    if others > 0.1:
+        print("other programs took %.0f %% of the CPU time during one of the runs: compare with care" % (100 * others))
     print("one seed says little: experiments/live-slaq has the experiment with many")
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -44,7 +45,7 @@ def run(mete, workload, policy, serve_options=(), watch=None):
     {"seconds", "submitted", "ended", "jobs"} while it goes on."""
     with Daemon(mete, policy, serve_options) as daemon:
         samples = []
-        stolen = _Stolen()
+        machine = MachineTime()
         begun = time.monotonic()
         failures = []
         submitter = threading.Thread(target=_submit_all, args=(daemon, workload["jobs"], begun, failures), daemon=True)
@@ -64,14 +65,16 @@ def run(mete, workload, policy, serve_options=(), watch=None):
             if watch:
                 watch(daemon, {"seconds": time.monotonic() - begun, "submitted": len(top["jobs"]) + ended,
                                "ended": ended, "jobs": count})
-        return Run(daemon, workload, begun, samples, used.value(), stolen.fraction())
+        return Run(daemon, workload, begun, samples, used.value(), machine.since())
 
 
 class Run:
-    """What a run left: .jobs (JobRun), .figures (metrics.run_metrics and more), .shares, .stolen, .records."""
+    """What a run left: .jobs (JobRun), .figures (metrics.run_metrics and more), .shares, .records, and
+    what disturbed it: .stolen, the fraction of CPU time that the host took, and .others, the fraction that went to
+    programs here that were not its jobs."""
 
-    def __init__(self, daemon, workload, begun, samples, cores_used, stolen):
-        self.stolen = stolen
+    def __init__(self, daemon, workload, begun, samples, cores_used, machine):
+        self.stolen, whole, busy = machine
         self.samples = samples
         self.jobs = []
         self.records = []
@@ -89,6 +92,7 @@ class Run:
         self.figures = run_metrics(self.jobs)
         self.figures["cores_used"] = cores_used
         self.figures["cpu_seconds"] = sum(record["cpu_seconds"] for record in self.records)
+        self.others = max(0.0, busy - self.figures["cpu_seconds"]) / whole
         self.shares = share_by_quality(self.jobs, samples)
 
     def forecast_error(self, mete):
@@ -136,17 +140,22 @@ class _Mean:
         return self._sum / self._count if self._count else float("nan")
 
 
-class _Stolen:
-    """The fraction of this machine's CPU time that its host gave to others since this was made."""
+class MachineTime:
+    """How this machine's CPU time went since this was made: /proc/stat's first line, in seconds."""
 
-    def __init__(self):
+    def __init__(self, read=None):
+        self._read = read or _read_cpu_line
         self._begun = self._read()
 
-    def fraction(self):
-        delta = [now - before for now, before in zip(self._read(), self._begun)]
-        return delta[7] / max(1, sum(delta[:8]))
+    def since(self):
+        """(stolen by the host as a fraction of all time, seconds of all time, seconds that processes here ran)."""
+        user, nice, system, idle, wait, irq, soft, stolen = (
+            now - before for now, before in zip(self._read(), self._begun))
+        busy = user + nice + system + irq + soft
+        whole = busy + idle + wait + stolen
+        return (stolen / whole if whole else 0.0), whole, busy
 
-    @staticmethod
-    def _read():
-        with open("/proc/stat", encoding="ascii") as file:
-            return [int(field) for field in file.readline().split()[1:]]
+
+def _read_cpu_line():
+    with open("/proc/stat", encoding="ascii") as file:
+        return [int(field) / os.sysconf("SC_CLK_TCK") for field in file.readline().split()[1:9]]

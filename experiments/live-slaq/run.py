@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import pathlib
+import statistics
 import sys
 import time
 
@@ -42,7 +43,7 @@ def run_once(args, workload, arm):
         if done.stolen <= STOLEN_MAX:
             break
     result = {"load": workload["load"], "seed": workload["seed"], "arm": arm, "policy": arms.ARMS[arm],
-              "stolen": round(done.stolen, 4), "repeats": repeats, "seconds": round(time.monotonic() - begun, 1),
+              "stolen": round(done.stolen, 4), "others": round(done.others, 4), "repeats": repeats, "seconds": round(time.monotonic() - begun, 1),
               "figures": {name: _rounded(value) for name, value in done.figures.items()},
               "shares": done.shares and [round(share, 4) for share in done.shares]}
     if args.forecast_error:
@@ -87,6 +88,8 @@ def print_table(results, baseline="fair"):
             print("cores of %-18s highest quarter %.0f %%, next quarter %.0f %%, better half %.0f %%" % (name, *means))
     print("repeated for stolen CPU time: %d runs; above 5 %% all the same: %d" % (
         sum(r["repeats"] for r in results), sum(r["stolen"] > STOLEN_MAX for r in results)))
+    print("CPU time of other programs on the machine: %.1f %% in the median run, %.1f %% in the worst" % (
+        100 * statistics.median(r["others"] for r in results), 100 * max(r["others"] for r in results)))
 
 
 def main():
@@ -121,9 +124,9 @@ def main():
             with open(args.out, "a", encoding="utf-8") as file:
                 file.write(json.dumps(result) + "\n")
             done.add((seed, arm))
-            print("%d of %d: seed %d %-18s %.0f s, t90 %.1f, completion %.1f, stolen %.1f %%" % (
+            print("%d of %d: seed %d %-18s %.0f s, t90 %.1f, completion %.1f, stolen %.1f %%, others %.1f %%" % (
                 len(done), total, seed, arm, result["seconds"], result["figures"]["t90_from_arrival"],
-                result["figures"]["completion"], 100 * result["stolen"]), file=sys.stderr, flush=True)
+                result["figures"]["completion"], 100 * result["stolen"], 100 * result["others"]), file=sys.stderr, flush=True)
     print_table(read_results(args.out))
 
 

@@ -42,6 +42,15 @@ class LiveRunTest(unittest.TestCase):
                     self.assertGreaterEqual(job.finished, times[-1])
             self.assertGreater(run.figures["t50_from_arrival"], run.figures["t50_from_first"])
             self.assertGreater(run.figures["cpu_seconds"], 0.5)
+            self.assertTrue(0.0 <= run.others <= 1.0, run.others)
+
+    def test_machine_time_is_divided_as_the_kernel_counts_it(self):
+        # user, nice, system, idle, wait, irq, softirq, stolen
+        states = iter([[10, 0, 5, 100, 0, 0, 0, 1], [14, 1, 7, 110, 1, 1, 1, 6]])
+        machine = arm.MachineTime(lambda: next(states))
+        stolen, whole, busy = machine.since()
+        self.assertEqual((whole, busy), (25, 9))
+        self.assertAlmostEqual(stolen, 0.2)
 
     def test_all_arms_are_policies_that_the_daemon_knows(self):
         with Daemon(METE, "none") as daemon:
