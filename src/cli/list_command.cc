@@ -15,27 +15,33 @@
 namespace mete {
 namespace {
 
+// Rows of a table unless --limit says otherwise: nobody reads more, and they cost time.
+constexpr int64_t kRowsDefault = 1'000;
+
 struct ListCommandOptions {
   std::string state;
   std::string tenant;
-  int64_t limit = 0;
+  int64_t limit = -1;  // 0: all
   bool history = false;
   bool no_header = false;
   bool watch = false;
   double interval_seconds = 1;
 };
 
-std::string Target(const ListCommandOptions& options) {
+std::string Target(const Session& session, const ListCommandOptions& options) {
+  const int64_t limit = options.limit >= 0           ? options.limit
+                        : session.machine_readable() ? 0
+                                                     : kRowsDefault;
   std::string target = options.history ? "/v1/history?" : "/v1/jobs?";
   if (!options.state.empty()) target += "state=" + http::PercentEncode(options.state) + "&";
   if (!options.tenant.empty()) target += "tenant=" + http::PercentEncode(options.tenant) + "&";
-  if (options.limit > 0) target += fmt::format("limit={}&", options.limit);
+  if (limit > 0) target += fmt::format("limit={}&", limit);
   target.pop_back();
   return target;
 }
 
 ExitCode ListOnce(const Session& session, const ListCommandOptions& options, bool clear) {
-  const Result<Document> document = session.Call("GET", Target(options));
+  const Result<Document> document = session.Call("GET", Target(session, options));
   if (!document) return session.Fail(document.error());
   if (session.machine_readable()) {
     session.PrintDocument(*document);
@@ -50,6 +56,10 @@ ExitCode ListOnce(const Session& session, const ListCommandOptions& options, boo
                       session.style());
   session.Print(text);
   if (jobs.empty()) session.Note("no jobs");
+  const int64_t total = document->value("total", int64_t{0});
+  if (total > std::ssize(jobs)) {
+    session.Note(fmt::format("the newest {} of {}; --limit 0 shows all", jobs.size(), total));
+  }
   return ExitCode::kOk;
 }
 
@@ -74,7 +84,8 @@ void AddListCommand(CLI::App& app, Session& session) {
           "live, ended, queued, starting, running, stopping, done, failed, cancelled or lost")
       ->type_name("STATE");
   command->add_option("--tenant", options->tenant, "only of this tenant");
-  command->add_option("-n,--limit", options->limit, "at most so many")->check(CLI::PositiveNumber);
+  command->add_option("-n,--limit", options->limit, "at most so many rows; 0: all (1000)")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--history", options->history,
                     "jobs that have ended, also long ago, the last first");
   command->add_flag("--no-header", options->no_header, "rows only");

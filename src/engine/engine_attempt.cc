@@ -61,7 +61,8 @@ void Engine::BeginAttempt(Job& job) {
   job.stopping_for.reset();
   job.stop_at_once = false;
   job.own_end.reset();
-  job.forecaster = LossForecaster({.target = LossTarget(job.spec())});
+  job.forecaster =
+      std::make_unique<LossForecaster>(LossForecastOptions{.target = LossTarget(job.spec())});
   job.forecast = {};
   job.unfitted.clear();
   job.losses = 0;

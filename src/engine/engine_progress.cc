@@ -83,7 +83,7 @@ void Engine::TakeReport(Job& job, const Report& report) {
   // Only a policy that asks for forecasts empties this; the forecaster remembers no more than its
   // window anyway.
   if (job.unfitted.size() > 4096) {
-    for (const auto& [iteration, value] : job.unfitted) job.forecaster.Add(iteration, value);
+    for (const auto& [iteration, value] : job.unfitted) job.forecaster->Add(iteration, value);
     job.unfitted.clear();
   }
   job.curve.Add({.iteration = report.iteration, .loss = report.loss, .time = report.time});

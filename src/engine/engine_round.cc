@@ -54,7 +54,7 @@ void Engine::BeginRound() {
       if (job == nullptr || job->unfitted.empty() || !job->live()) continue;
       refits->push_back({.job = id,
                          .attempt = job->record.attempt,
-                         .forecaster = job->forecaster,
+                         .forecaster = *job->forecaster,
                          .losses = std::exchange(job->unfitted, {})});
     }
   }
@@ -70,7 +70,7 @@ void Engine::BeginRound() {
         for (Refit& refit : *refits) {
           Job* job = jobs_.Find(refit.job);
           if (job == nullptr || job->record.attempt != refit.attempt) continue;
-          job->forecaster = refit.forecaster;
+          *job->forecaster = refit.forecaster;
           job->forecast = refit.forecast;
           view_.PutForecast(refit.job, refit.forecast);
         }

@@ -60,7 +60,10 @@ void Engine::Adopt(LoadedState& loaded) {
     Job& job = jobs_.Add(std::move(record));
     job.submitted_at = job.started_at = clock_.Now();
     job.ended_cpu_seconds = job.record.cpu_seconds;
-    job.forecaster.SetTarget(LossTarget(job.spec()));
+    if (job.record.attempt > 0) {
+      job.forecaster =
+          std::make_unique<LossForecaster>(LossForecastOptions{.target = LossTarget(job.spec())});
+    }
     if (job.record.retry_at > clock_.WallNow()) {
       job.retry_at = clock_.Now() + (job.record.retry_at - clock_.WallNow());
     }

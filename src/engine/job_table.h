@@ -52,7 +52,7 @@ struct Job {
   std::vector<std::optional<int64_t>> fixed_units;  // by role: `mete scale`
 
   // Progress of the current attempt.
-  LossForecaster forecaster;
+  std::unique_ptr<LossForecaster> forecaster;        // null before the first attempt: it is large
   std::vector<std::pair<int64_t, double>> unfitted;  // (iteration, loss) since the last refit
   LossForecast forecast;
   SpeedModel speed;
