@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/progress_bar.h"
+#include "cli/exit_codes.h"
 #include "forecast/curve_file.h"
 #include "forecast/evaluation.h"
 
@@ -156,7 +157,7 @@ int RunForecastCommand(const ForecastCommandOptions& options, std::FILE* out, st
   const Result<std::string> text = Run(options, err, clock);
   if (!text) {
     fmt::print(err, "mete forecast: {}\n", text.error().ToString());
-    return 1;
+    return static_cast<int>(ExitCodeFor(text.error().code));
   }
   std::fwrite(text->data(), 1, text->size(), out);
   return 0;

@@ -26,7 +26,7 @@ struct ForecastCommandOptions {
   std::string output = "table";  // table, json
 };
 
-// Writes to `out`, errors and progress to `err`. Returns the exit code: 0; 1 for an error.
+// Writes to `out`, errors and progress to `err`. Returns the exit code (cli/exit_codes.h).
 int RunForecastCommand(const ForecastCommandOptions& options, std::FILE* out, std::FILE* err,
                        const Clock& clock);
 

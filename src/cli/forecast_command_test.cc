@@ -87,13 +87,13 @@ TEST_F(ForecastCommand, ForecastsTheNextLosses) {
 }
 
 TEST_F(ForecastCommand, NamesWhatIsWrong) {
-  EXPECT_EQ(RunCommand({.files = {"/nowhere/curve.txt"}}).code, 1);
+  EXPECT_EQ(RunCommand({.files = {"/nowhere/curve.txt"}}).code, 3);
   const std::string bad = File("bad.csv", "1,2,3\n4,oops,6\n");
   const Outcome outcome = RunCommand({.files = {bad}});
-  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("bad.csv:2:3: 'oops' is no number"), std::string::npos) << outcome.err;
   const Outcome method = RunCommand({.files = {bad}, .method = "oracle"});
-  EXPECT_EQ(method.code, 1);
+  EXPECT_TRUE(method.code == 2 || method.code == 3) << method.code;
   EXPECT_NE(method.err.find("slaq-class1"), std::string::npos) << method.err;
 }
 
