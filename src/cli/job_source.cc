@@ -7,7 +7,6 @@
 
 #include "base/utf8.h"
 #include "document/job_file.h"
-#include "document/job_json.h"
 #include "document/runnable.h"
 
 extern char** environ;
@@ -85,13 +84,6 @@ Result<std::vector<JobSpec>> JobFromCommand(const std::vector<std::string>& comm
       ParseJobFile(job.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace),
                    submitter),
       "");
-}
-
-std::string SubmitBody(const std::vector<JobSpec>& jobs) {
-  nlohmann::json body;
-  body["jobs"] = nlohmann::json::array();
-  for (const JobSpec& job : jobs) body["jobs"].push_back(JobToJson(job, Secrets::kKeep));
-  return body.dump();
 }
 
 }  // namespace mete

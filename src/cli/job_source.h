@@ -27,7 +27,4 @@ Result<std::vector<JobSpec>> JobsFromFile(const std::string& path);
 Result<std::vector<JobSpec>> JobFromCommand(const std::vector<std::string>& command,
                                             const CommandJobOptions& options);
 
-// The body of POST /v1/jobs.
-std::string SubmitBody(const std::vector<JobSpec>& jobs);
-
 }  // namespace mete

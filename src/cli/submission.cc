@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "document/job_json.h"
 #include "report/text_width.h"
 
 namespace mete {
@@ -22,7 +23,7 @@ void AddCommandJobOptions(CLI::App& command, CommandJobOptions& options) {
 }
 
 Result<std::vector<JobId>> SubmitJobs(const Session& session, const std::vector<JobSpec>& jobs) {
-  METE_ASSIGN_OR_RETURN(const Document answer, session.Call("POST", "/v1/jobs", SubmitBody(jobs)));
+  METE_ASSIGN_OR_RETURN(const Document answer, session.Call("POST", "/v1/jobs", JobsToJson(jobs)));
   std::vector<JobId> ids;
   for (const Document& id : answer.value("ids", Document::array())) {
     if (id.is_number_unsigned()) ids.push_back(JobId{id.get<uint64_t>()});

@@ -8,6 +8,7 @@
 #include "cli/job_source.h"
 #include "cli/submission.h"
 #include "cli/verbs.h"
+#include "document/job_json.h"
 
 namespace mete {
 namespace {
@@ -38,7 +39,10 @@ ExitCode RunSubmit(const Session& session, const SubmitOptions& options) {
   const Result<std::vector<JobSpec>> jobs = ReadJobs(session, options);
   if (!jobs) return session.Fail(jobs.error());
   if (options.dry_run) {
-    session.PrintDocument(Document::parse(SubmitBody(*jobs)));
+    Document document;
+    document["jobs"] = Document::array();
+    for (const JobSpec& job : *jobs) document["jobs"].emplace_back(JobToJson(job, Secrets::kMask));
+    session.PrintDocument(document);
     return ExitCode::kOk;
   }
   const Result<std::vector<JobId>> ids = SubmitJobs(session, *jobs);
