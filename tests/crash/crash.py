@@ -154,6 +154,10 @@ class Cluster:
         for job in self.jobs:
             (job.folder / "stop").touch()
         if self.daemon is not None and self.daemon.poll() is None:
+            # Runners stay until a daemon has heard how their jobs ended.
+            end = time.monotonic() + 20
+            while time.monotonic() < end and self.mete("list", "--no-header", "--state", "live", check=False).stdout:
+                time.sleep(0.1)
             self.daemon.terminate()
             self.daemon.wait()
         for job in self.jobs:
