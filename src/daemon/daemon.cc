@@ -23,6 +23,11 @@
 #include "store/journal.h"
 
 namespace mete {
+namespace {
+
+constexpr Duration kSettleTimeout = std::chrono::seconds(2);
+
+}  // namespace
 
 // Members stand in the order in which they are made; what uses another stands below it.
 class Daemon::Impl {
@@ -40,6 +45,7 @@ class Daemon::Impl {
 
  private:
   Status Listen();
+  void StopWhenSettled(Instant deadline);
 
   DaemonOptions options_;
   SystemClock clock_;
@@ -52,6 +58,7 @@ class Daemon::Impl {
   http::Router router_;
   std::unique_ptr<http::Server> server_;
   std::optional<uint16_t> tcp_port_;
+  EventLoop::Timer settle_timer_;
   std::thread thread_;
 };
 
@@ -88,7 +95,7 @@ Status Daemon::Impl::Start() {
                .journal = journal_.get(),
                .replica_directory =
                    [this](ReplicaId id) { return ReplicaFolder(options_.state_directory, id); },
-               .request_shutdown = [this] { loop_.Stop(); },
+               .request_shutdown = [this] { StopWhenSettled(clock_.Now() + kSettleTimeout); },
                .version = kVersion,
                .state_directory = options_.state_directory,
                .socket_path = options_.socket_path,
@@ -125,9 +132,20 @@ void Daemon::Impl::Wait() {
   if (thread_.joinable()) thread_.join();
 }
 
+// Runners of replicas that have ended wait for a word that the journal knows; a daemon that ends by
+// itself gives it to them first, so that they leave too.
+void Daemon::Impl::StopWhenSettled(Instant deadline) {
+  if ((engine_->settled() && backend_->Settled()) || clock_.Now() >= deadline) return loop_.Stop();
+  settle_timer_ =
+      loop_.After(std::chrono::milliseconds(10), [this, deadline] { StopWhenSettled(deadline); });
+}
+
 void Daemon::Impl::Stop() {
-  loop_.Stop();
+  if (thread_.joinable()) {
+    loop_.Post([this] { StopWhenSettled(clock_.Now() + kSettleTimeout); });
+  }
   Wait();
+  settle_timer_.Cancel();
   server_.reset();
   engine_.reset();
   executor_.reset();
@@ -138,7 +156,7 @@ void Daemon::Impl::Stop() {
 void Daemon::Impl::HandleSignals() {
   loop_.OnSignals({SIGINT, SIGTERM}, [this](int signal) {
     log::Info("signal {}: ending; jobs go on without this daemon", signal);
-    loop_.Stop();
+    StopWhenSettled(clock_.Now() + kSettleTimeout);
   });
 }
 

@@ -77,6 +77,8 @@ class Engine {
   int64_t FreeMemoryBytes() const;
   // Set while the journal cannot be written: nothing new is taken or started.
   const std::optional<Error>& journal_error() const { return outbox_.error(); }
+  // All that happened so far is in the journal, and what follows from it is on its way.
+  bool settled() const { return outbox_.idle(); }
 
   // Hears of each job that changed (phase, units, end), after its commit: for event streams.
   void SetListener(std::function<void(const JobRecord&)> listener) {

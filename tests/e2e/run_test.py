@@ -29,6 +29,18 @@ class Run(unittest.TestCase):
         self.assertIn("mine (job 1): done, exit 0", out)
         self.assertEqual(world.mete("list").returncode, 4)
 
+    def test_leaves_no_runner_behind(self):
+        for _ in range(5):
+            self.world.mete("run", "-q", "--", "true", code=0)
+        self.assert_no_runner()
+
+    def assert_no_runner(self):
+        def runners():
+            found = subprocess.run(["pgrep", "-af", f"mete-runner {self.world.state}"], capture_output=True, text=True)
+            return found.stdout
+
+        wait_until(lambda: not runners(), "the runners have left", seconds=10)
+
     def test_codes(self):
         world = self.world
         self.assertEqual(world.mete("run", "--", "false").returncode, 1)
@@ -69,8 +81,10 @@ class Run(unittest.TestCase):
         world = self.world
         world.mete("run", "--detach", "--name", "left", "--", *LEARNER, "20", code=0)
         pid = world.json("version")["daemon"]["pid"]
-        self.addCleanup(os.kill, pid, signal.SIGTERM)
         world.mete("wait", "left", code=0)
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: world.mete("list").returncode == 4, "it has gone")
+        self.assert_no_runner()
 
     def test_uses_the_daemon_that_is_there(self):
         world = self.world.serve()

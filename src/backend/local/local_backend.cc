@@ -301,6 +301,11 @@ void LocalBackend::AcknowledgeGone(ReplicaId id) {
   }
 }
 
+bool LocalBackend::Settled() const {
+  return std::ranges::none_of(
+      replicas_, [](const auto& entry) { return entry.second->stage == Replica::Stage::kGone; });
+}
+
 void LocalBackend::Retire(ReplicaId id) {
   replicas_.erase(id);
   work_->Push([this, id] {

@@ -58,6 +58,8 @@ class LocalBackend final : public Backend {
   void Apply(std::span<const ReplicaDesired> desired, Term term) override;
   void AcknowledgeReports(ReplicaId id, uint64_t through_sequence) override;
   void AcknowledgeGone(ReplicaId id) override;
+  // No replica has ended whose runner still waits to hear that the journal knows.
+  bool Settled() const;
 
   // What the probe found, for `mete doctor`; empty where the controller was named.
   const std::vector<ControllerFinding>& findings() const { return findings_; }
