@@ -151,8 +151,9 @@ class Cluster:
             return int(stat.read().rsplit(")", 1)[1].split()[1])
 
     def end(self):
-        for job in self.jobs:
-            (job.folder / "stop").touch()
+        # Also those whose submission was cut off before it was answered: they may be there.
+        for folder in self.folder.glob("job-*"):
+            (folder / "stop").touch()
         if self.daemon is not None and self.daemon.poll() is None:
             # Runners stay until a daemon has heard how their jobs ended.
             end = time.monotonic() + 20
