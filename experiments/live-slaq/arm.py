@@ -81,7 +81,8 @@ class Run:
         for job in workload["jobs"]:
             record = daemon.call("GET", "/v1/jobs/" + job["name"])
             if record["phase"] != "done":
-                raise DaemonError("%s ended as %s: %s" % (job["name"], record["phase"], record.get("end")))
+                raise DaemonError("%s ended as %s: %s\n%s" % (
+                    job["name"], record["phase"], record.get("end"), daemon.last_words()))
             arrival = begun + job["arrival_seconds"]
             submitted, ended = (_wall_seconds(record[key]) for key in ("submitted", "ended"))
             losses = daemon.reports(job["name"])

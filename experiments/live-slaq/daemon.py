@@ -63,7 +63,7 @@ class Daemon:
                 break
             except (OSError, http.client.HTTPException):
                 if self._process.poll() is not None or time.monotonic() > end:
-                    log = pathlib.Path(self._folder + "/serve.log").read_text(encoding="utf-8", errors="replace")
+                    log = self.last_words()
                     self._end()
                     raise DaemonError("mete serve did not start:\n" + log) from None
                 time.sleep(0.05)
@@ -91,6 +91,11 @@ class Daemon:
                 self._process.wait()
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def last_words(self):
+        """The end of the daemon's log: what to add to an error before its folder is deleted."""
+        log = pathlib.Path(self._folder + "/serve.log").read_text(encoding="utf-8", errors="replace")
+        return "".join(log.splitlines(keepends=True)[-30:])
 
     def call(self, method, target, body=None):
         """One request; its answer as plain values."""
