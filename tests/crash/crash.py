@@ -180,7 +180,7 @@ def longest_gap(jobs, windows):
 
 def check_jobs(cluster):
     for job in cluster.jobs:
-        starts = job.starts()
+        starts = wait_for(job.starts, 10, "the start of " + job.name)
         expect(len(starts) == 1, "%s was started %d times" % (job.name, len(starts)))
         if not job.killed:
             expect(running(starts[0]), "%s (pid %d) is gone" % (job.name, starts[0]))
