@@ -1,7 +1,6 @@
 #pragma once
 
-// The journal of a daemon: the Store port on an SQLite file, on a thread of its own (ADR: single
-// engine thread and store thread).
+// The journal of a daemon: the Store port on an SQLite file, on a thread of its own (ADR 2).
 //
 // Commits are gathered: a batch that changes state waits until `gather` has passed since the last
 // group (so not at all when the journal is idle), one with reports alone until `report_gather` has.

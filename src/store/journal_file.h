@@ -1,7 +1,7 @@
 #pragma once
 
-// A journal on disk, used by one thread: what store/journal.h does on its thread. Docs: ADR on the
-// journal.
+// A journal on disk, used by one thread: what store/journal.h does on its thread. ADR 4 says
+// what it holds, ADR 8 how damage is read.
 //
 // Journal time is the time for which daemons have had the journal open, over all reigns. Ages of
 // reports are measured in it, so neither wall clocks nor reboots move them.
