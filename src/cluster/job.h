@@ -92,6 +92,10 @@ struct JobSpec {
   ProgressSpec progress;
   Goal goal = Goal::kMinimize;
   StopSpec stop;
+  // What its user expects of the whole run at the size asked for; policies may use it, nothing is
+  // enforced by it.
+  std::optional<Duration> expected_duration;
+  std::optional<int64_t> expected_iterations;
   TerminationSpec termination;
   RetrySpec retry;
   bool pty = false;  // run on a pseudo-terminal (programs that only then print line by line)

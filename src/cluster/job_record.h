@@ -69,6 +69,9 @@ struct ReplicaRecord {
   int role = 0;   // index into JobSpec::roles
   int index = 0;  // among the replicas of its role
   NodeId node;
+  // What it holds of its role: all units (share), one (replicas), or those of its node (restart and
+  // fixed roles).
+  int64_t units = 1;
   ReplicaState state = ReplicaState::kRequested;
   int64_t pid = 0;                     // of the command; 0 before it runs
   uint64_t acknowledged_sequence = 0;  // reports up to here are in the journal
@@ -84,7 +87,8 @@ struct JobRecord {
   std::shared_ptr<const JobSpec> spec;
   JobPhase phase = JobPhase::kQueued;
   bool paused = false;
-  int attempt = 0;              // starts so far
+  int attempt = 0;              // starts so far, those of resizes included
+  int failures = 0;             // attempts that failed and were retried
   std::vector<int64_t> units;   // by role, as last decided
   std::vector<Reason> reasons;  // by role: why it has these units
   WallTime submitted;

@@ -140,6 +140,7 @@ class BackendConformance
     usage_[one.id] = one.cpu_seconds;
   }
   void On(const NodesChanged&) {}
+  void On(const JobHints&) {}
 
   std::map<ReplicaId, ReplicaDesired> applied_;
   std::set<ReplicaId> acknowledged_;

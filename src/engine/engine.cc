@@ -24,22 +24,33 @@ Engine::Engine(EngineOptions options, const Clock& clock, Executor& executor, Ba
 // ---- Commands ----
 
 void Engine::Submit(std::vector<JobSpec> specs, Reply<std::vector<JobId>> reply) {
+  std::vector<std::shared_ptr<const JobSpec>> shared;
+  shared.reserve(specs.size());
+  for (JobSpec& spec : specs) shared.push_back(std::make_shared<const JobSpec>(std::move(spec)));
+  Submit(std::move(shared), std::move(reply));
+}
+
+void Engine::Submit(std::vector<std::shared_ptr<const JobSpec>> specs,
+                    Reply<std::vector<JobId>> reply) {
   if (const auto& error = journal_error()) return reply(tl::make_unexpected(*error));
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (Status valid = Validate(specs[i]); !valid) {
+    if (Status valid = Validate(*specs[i]); !valid) {
       Error error = std::move(valid).error();
       error.where = fmt::format("jobs[{}]{}{}", i, error.where.empty() ? "" : ".", error.where);
       return reply(tl::make_unexpected(std::move(error)));
     }
   }
   std::vector<JobId> ids;
-  for (JobSpec& spec : specs) {
+  for (std::shared_ptr<const JobSpec>& spec : specs) {
     JobRecord record;
     record.id = jobs_.NextJobId();
-    record.spec = std::make_shared<const JobSpec>(std::move(spec));
+    record.spec = std::move(spec);
     record.submitted = clock_.WallNow();
     Job& job = jobs_.Add(std::move(record));
+    ++live_jobs_;
     job.submitted_at = clock_.Now();
+    job.units_round = round_status_.rounds;
+    FindMaxUnits(job);
     ids.push_back(job.id());
     Note("submitted", job.id(), nlohmann::json({{"name", job.spec().name}}).dump());
     Touch(job);
@@ -88,6 +99,7 @@ void Engine::Resume(JobId id, Reply<void> reply) {
     job->record.end = {};
     job->record.paused = false;
     job->retry_at = Instant();
+    job->resumes = false;
     std::erase(ended_, id);
     ChangePhase(*job, JobPhase::kQueued);
   } else {
@@ -134,16 +146,12 @@ void Engine::SetPolicy(const std::string& text, Reply<void> reply) {
   if (const auto& error = journal_error()) return reply(tl::make_unexpected(*error));
   Result<std::unique_ptr<Policy>> made = policies_.Make(text);
   if (!made) return reply(tl::make_unexpected(std::move(made).error()));
-  policy_ = std::move(*made);
   policy_text_ = text;
   policy_state_ = nullptr;
+  UsePolicy(std::move(*made));
   outbox_.batch().policy = text;
   outbox_.batch().policy_state = "";
   Note("policy", JobId(), nlohmann::json({{"policy", text}}).dump());
-  // Whether shares are controlled at all may have changed.
-  for (const auto& [id, job] : jobs_.all()) {
-    if (job->live()) Desire(*job);
-  }
   outbox_.Then([reply = std::move(reply)] { reply({}); });
   Flush();
   RequestRound();
@@ -227,33 +235,37 @@ int64_t Engine::MaxUnits(const RoleSpec& role) const {
   return units;
 }
 
-int64_t Engine::FreeMemoryBytes() const {
-  int64_t free = TotalCapacity(nodes_).memory_bytes;
-  for (const auto& [id, job] : jobs_.all()) {
-    if (!job->replicas.empty()) {
-      free -= std::max(RequestedMemoryBytes(job->spec()), job->record.memory_peak_bytes);
-    }
+void Engine::FindMaxUnits(Job& job) const {
+  for (size_t role = 0; role < job.spec().roles.size(); ++role) {
+    job.max_units[role] = MaxUnits(job.spec().roles[role]);
   }
-  return free;
 }
 
 void Engine::UseNodes(std::vector<Node> nodes) {
   nodes_ = std::move(nodes);
+  capacity_ = TotalCapacity(nodes_);
+  room_.SetNodes(nodes_);
+  unoccupied_.SetNodes(nodes_);
   view_.SetNodes(nodes_);
-  for (const auto& [id, job] : jobs_.all()) RefreshRow(*job);
-  UpdateCapacity();
+  view_.SetCapacity(capacity_ - away_);
+  for (const auto& [id, job] : jobs_.all()) {
+    FindMaxUnits(*job);
+    RefreshRow(*job);
+  }
 }
 
-void Engine::UpdateCapacity() {
-  Resources capacity = TotalCapacity(nodes_);
+void Engine::UsePolicy(std::shared_ptr<const Policy> policy) {
+  policy_ = std::move(policy);
+  view_.SetNeeds(policy_->needs());
+  // Whether shares are controlled at all may have changed.
   for (const auto& [id, job] : jobs_.all()) {
-    if (view_.Find(id) != nullptr || job->replicas.empty()) continue;
-    if (job->record.paused && job->record.phase != JobPhase::kStopping) continue;  // frozen: no CPU
-    for (size_t role = 0; role < job->record.units.size(); ++role) {
-      capacity -= job->spec().roles[role].unit * job->record.units[role];
-    }
+    if (!job->live()) continue;
+    RefreshRow(*job);
+    view_.PutForecast(id, job->forecast);
+    view_.PutSpeed(id, job->speed);
+    LetInOf(*job);
+    Desire(*job);
   }
-  view_.SetCapacity(capacity);
 }
 
 void Engine::ChangePhase(Job& job, JobPhase phase) {
@@ -261,6 +273,7 @@ void Engine::ChangePhase(Job& job, JobPhase phase) {
   Note("phase", job.id(),
        nlohmann::json({{"from", JobPhaseName(job.record.phase)}, {"to", JobPhaseName(phase)}})
            .dump());
+  live_jobs_ += static_cast<int>(!IsFinal(phase)) - static_cast<int>(!IsFinal(job.record.phase));
   job.record.phase = phase;
   Touch(job);
 }

@@ -11,9 +11,11 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,7 +25,9 @@
 #include "engine/options.h"
 #include "engine/outbox.h"
 #include "engine/ports.h"
+#include "engine/statement.h"
 #include "engine/view_builder.h"
+#include "placement/node_room.h"
 #include "policy/registry.h"
 
 namespace mete {
@@ -56,6 +60,8 @@ class Engine {
   // ---- Commands. Validated whole before anything changes; `reply` comes once the journal has it.
   // ----
   void Submit(std::vector<JobSpec> specs, Reply<std::vector<JobId>> reply);
+  // Jobs that are alike may share what describes them.
+  void Submit(std::vector<std::shared_ptr<const JobSpec>> specs, Reply<std::vector<JobId>> reply);
   void Cancel(JobId id, Reply<void> reply);
   // Cancel without the grace that the job asked for; also of a job that is stopping already.
   void Kill(JobId id, Reply<void> reply);
@@ -74,7 +80,7 @@ class Engine {
   BackendCapabilities capabilities() const { return backend_.GetCapabilities(); }
   // The most units that the cluster could ever give this role; 0: it never fits.
   int64_t MaxUnits(const RoleSpec& role) const;
-  int64_t FreeMemoryBytes() const;
+  int64_t FreeMemoryBytes() const { return capacity_.memory_bytes - memory_held_; }
   // Set while the journal cannot be written: nothing new is taken or started.
   const std::optional<Error>& journal_error() const { return outbox_.error(); }
   // All that happened so far is in the journal, and what follows from it is on its way.
@@ -93,19 +99,31 @@ class Engine {
   struct Refit;
   void BeginRound();
   void Decide();
-  void Carry(const Outcome& outcome);
+  void Carry(const Decision& decision);
   void ArmRound();
   void RefreshRow(Job& job);  // the view's row follows the job
 
   // Attempts and replicas.
-  void SetUnits(Job& job, int role, int64_t units);
+  void SetUnits(Job& job, const Effect& effect);
   void BeginAttempt(Job& job);
-  void AddReplica(Job& job, int role, int index);
+  void ForgetProgress(Job& job);
+  // New replicas for these units; each starts as soon as its node has room for it.
+  void AddReplicas(Job& job, int role, const std::vector<PlacedUnits>& parts);
+  void AddReplica(Job& job, int role, int index, const PlacedUnits& part);
+  // Replicas that wait for room there and find it; what `quiet` desires its caller says.
+  void LetIn(NodeId node, const Job* quiet = nullptr);
+  void Occupy(const Job& job, Replica& replica);
+  void LetInOf(const Job& job);  // the same, wherever this job's replicas wait
+  void Discard(Replica& replica);
+  void DiscardWaiting(Job& job);
   void StopReplica(Replica& replica, EndReason why);
   void StopJob(Job& job, EndReason why, std::string text);
   void AfterReplicaGone(Job& job);
+  void CountService(Job& job);
+  void ClearUnits(Job& job);
   void FinishAttempt(Job& job);
   void Desire(const Job& job);  // what its replicas should be now goes out with the next commit
+  void DropDeadline(Job& job);
   void ArmRetry();
 
   // Observations.
@@ -115,6 +133,7 @@ class Engine {
   void On(const ReplicaUsage& usage);
   void On(const ReplicaGone& gone);
   void On(const NodesChanged& nodes);
+  void On(const JobHints& hints);
   void TakeReport(Job& job, const Report& report);
   void GuessSpeed(Job& job);
   void CheckStopRules(Job& job);
@@ -133,8 +152,14 @@ class Engine {
 
   Result<Job*> FindLive(JobId id);
   Status Validate(const JobSpec& spec) const;
+  void FindMaxUnits(Job& job) const;
   void UseNodes(std::vector<Node> nodes);
-  void UpdateCapacity();
+  void UsePolicy(std::shared_ptr<const Policy> policy);
+  // The books: what jobs have been given and hold, brought up to date for one job.
+  void Account(Job& job, bool in_view);
+  void AccountMemory(Job& job);
+  Resources CommitmentOf(const Job& job, const Replica& replica) const;
+  Resources OccupationOf(const Job& job, const Replica& replica) const;
 
   const EngineOptions options_;
   const Clock& clock_;
@@ -147,7 +172,15 @@ class Engine {
   ViewBuilder view_;
   Outbox outbox_;
   std::vector<Node> nodes_;
-  int64_t free_memory_bytes_ = 0;        // as of the last round's begin
+  Resources capacity_;                   // of all nodes
+  NodeRoom room_;                        // less what jobs have been given
+  NodeRoom unoccupied_;                  // less what replicas may still use
+  Resources away_;                       // given to jobs that are not in the view
+  int64_t memory_held_ = 0;              // by started jobs
+  int64_t live_jobs_ = 0;
+  std::unordered_map<NodeId, std::deque<ReplicaId>> waiting_;
+  std::multimap<Instant, JobId> retries_;
+  std::multimap<Instant, JobId> deadlines_;
   std::vector<ReplicaDesired> desires_;  // go out with the next commit
   std::vector<JobId> touched_;           // their records go into the next commit
   std::vector<JobId> refit_wanted_;      // have losses that no forecast knows
@@ -163,6 +196,7 @@ class Engine {
   bool in_round_ = false;
   bool round_wanted_ = false;
   Instant round_began_;
+  Instant next_round_;  // if nothing happens before
 };
 
 }  // namespace mete

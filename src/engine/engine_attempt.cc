@@ -12,42 +12,68 @@
 
 namespace mete {
 
-void Engine::SetUnits(Job& job, int role, int64_t units) {
-  const size_t index = static_cast<size_t>(role);
-  job.record.units[index] = units;
+namespace {
+
+// Roles that are placed anew as a whole: their old replicas leave before the new ones start.
+bool PlacedAnew(Scaling scaling) {
+  return scaling == Scaling::kRestart || scaling == Scaling::kFixed;
+}
+
+}  // namespace
+
+void Engine::SetUnits(Job& job, const Effect& effect) {
+  const size_t role = static_cast<size_t>(effect.role);
+  CountService(job);
+  if (effect.after == 0) job.units_round = round_status_.rounds - 1;
+  job.record.units[role] = effect.after;
   ++job.generation;
   job.units_changed_at = clock_.Now();
   job.speed_mark.valid = false;  // what was measured so far belongs to the old size
-  Touch(job);
 
   if (job.replicas.empty()) {
+    std::erase_if(job.start, [&](const PlacedRole& part) { return part.role == effect.role; });
+    for (const PlacedUnits& part : effect.placement) {
+      job.start.push_back({effect.role, part.node, part.units});
+    }
     // A start needs every role; the decision names them one by one.
-    const bool whole = std::ranges::all_of(job.record.units, [](int64_t n) { return n > 0; });
-    if (whole) BeginAttempt(job);
+    if (std::ranges::all_of(job.record.units, [](int64_t n) { return n > 0; })) BeginAttempt(job);
+    Touch(job);
     return;
   }
-  const Scaling scaling = job.spec().roles[index].scaling;
-  if (scaling == Scaling::kReplicas) {
-    int64_t have = 0;
-    int next_index = 0;
-    for (const Replica* replica : job.replicas) {
-      if (replica->record.role != role) continue;
-      next_index = std::max(next_index, replica->record.index + 1);
-      if (!replica->leaving) ++have;
-    }
-    for (; have < units; ++have) AddReplica(job, role, next_index++);
-    // The newest leave first: they have the least to lose.
-    for (size_t i = job.replicas.size(); i-- > 0 && have > units;) {
-      Replica& replica = *job.replicas[i];
-      if (replica.record.role != role || replica.leaving) continue;
-      StopReplica(replica, EndReason::kResized);
-      --have;
-    }
-  } else if (scaling == Scaling::kRestart) {
+  const Scaling scaling = job.spec().roles[role].scaling;
+  if (scaling == Scaling::kShare) {
     for (Replica* replica : job.replicas) {
-      if (replica->record.role == role) StopReplica(*replica, EndReason::kResized);
+      if (replica->record.role == effect.role) replica->record.units = effect.after;
+    }
+  } else if (scaling == Scaling::kReplicas) {
+    AddReplicas(job, effect.role, effect.placement);
+    int64_t leave = -effect.after;
+    for (const Replica* replica : job.replicas) {
+      if (replica->record.role == effect.role && !replica->leaving) ++leave;
+    }
+    // The newest leave first: they have the least to lose.
+    std::vector<Replica*> newest(job.replicas.rbegin(), job.replicas.rend());
+    for (Replica* replica : newest) {
+      if (leave <= 0) break;
+      if (replica->record.role != effect.role || replica->leaving) continue;
+      StopReplica(*replica, EndReason::kResized);
+      --leave;
+    }
+  } else if (effect.after == 0 || !effect.placement.empty()) {
+    const std::vector<Replica*> old = job.replicas;
+    for (Replica* replica : old) {
+      if (replica->record.role == effect.role) StopReplica(*replica, EndReason::kResized);
+    }
+    if (effect.after > 0) {
+      ++job.record.attempt;
+      job.started_at = clock_.Now();
+      ChangePhase(job, JobPhase::kStarting);
+      AddReplicas(job, effect.role, effect.placement);
+    } else if (job.replicas.empty()) {
+      AfterReplicaGone(job);  // none of them had started yet
     }
   }
+  Touch(job);
   Desire(job);
 }
 
@@ -56,11 +82,29 @@ void Engine::BeginAttempt(Job& job) {
   job.record.end = {};
   job.record.started = clock_.WallNow();
   job.record.ended = WallTime();
-  job.record.iteration = -1;
   job.started_at = clock_.Now();
   job.stopping_for.reset();
   job.stop_at_once = false;
   job.own_end.reset();
+  if (!job.resumes) {
+    ForgetProgress(job);
+    if (const auto& deadline = job.spec().stop.deadline) {
+      job.deadline_at = job.started_at + *deadline;
+      deadlines_.emplace(job.deadline_at, job.id());
+      ArmDeadline();
+    }
+  }
+  job.resumes = false;
+  ChangePhase(job, JobPhase::kStarting);
+  for (const PlacedRole& part : std::exchange(job.start, {})) {
+    AddReplicas(job, part.role, {{part.node, part.units}});
+  }
+  Desire(job);
+}
+
+// A new attempt from the beginning reports anew.
+void Engine::ForgetProgress(Job& job) {
+  job.record.iteration = -1;
   job.forecaster =
       std::make_unique<LossForecaster>(LossForecastOptions{.target = LossTarget(job.spec())});
   job.forecast = {};
@@ -74,28 +118,155 @@ void Engine::BeginAttempt(Job& job) {
   job.best_iteration = -1;
   view_.PutForecast(job.id(), job.forecast);
   view_.PutSpeed(job.id(), job.speed);
-  ChangePhase(job, JobPhase::kStarting);
-  for (size_t role = 0; role < job.spec().roles.size(); ++role) {
-    const bool many = job.spec().roles[role].scaling == Scaling::kReplicas;
-    const int64_t replicas = many ? job.record.units[role] : 1;
-    for (int64_t i = 0; i < replicas; ++i) {
-      AddReplica(job, static_cast<int>(role), static_cast<int>(i));
-    }
-  }
-  Desire(job);
-  if (job.spec().stop.deadline) ArmDeadline();
 }
 
-void Engine::AddReplica(Job& job, int role, int index) {
+void Engine::AddReplicas(Job& job, int role, const std::vector<PlacedUnits>& parts) {
+  int index = 0;
+  for (const Replica* replica : job.replicas) {
+    const ReplicaRecord& record = replica->record;
+    if (record.role == role && record.attempt == job.record.attempt) {
+      index = std::max(index, record.index + 1);
+    }
+  }
+  const bool one_each =
+      job.spec().roles[static_cast<size_t>(role)].scaling == Scaling::kReplicas;
+  for (const PlacedUnits& part : parts) {
+    const int64_t count = one_each ? part.units : 1;
+    for (int64_t i = 0; i < count; ++i) {
+      AddReplica(job, role, index++, {part.node, one_each ? 1 : part.units});
+    }
+  }
+}
+
+void Engine::AddReplica(Job& job, int role, int index, const PlacedUnits& part) {
   ReplicaRecord record;
   record.id = jobs_.NextReplicaId();
   record.job = job.id();
   record.attempt = job.record.attempt;
   record.role = role;
   record.index = index;
-  record.node = nodes_.front().id;
+  record.node = part.node;
+  record.units = part.units;
   Replica& replica = jobs_.AddReplica(job, std::move(record));
+  replica.waiting = true;
   outbox_.batch().replicas.push_back(replica.record);
+  waiting_[part.node].push_back(replica.record.id);
+  LetIn(part.node, &job);
+}
+
+void Engine::LetIn(NodeId node, const Job* quiet) {
+  const auto found = waiting_.find(node);
+  if (found == waiting_.end()) return;
+  std::deque<ReplicaId>& queue = found->second;
+  for (size_t i = 0; i < queue.size();) {
+    Replica* replica = jobs_.FindReplica(queue[i]);
+    bool stays = false;
+    if (replica != nullptr && replica->waiting) {
+      Job& job = *jobs_.Find(replica->record.job);
+      const int role = replica->record.role;
+      const bool old_ones_leave =
+          PlacedAnew(job.spec().roles[static_cast<size_t>(role)].scaling) &&
+          std::ranges::any_of(job.replicas, [&](const Replica* other) {
+            return other->record.role == role && other->leaving;
+          });
+      const Resources amount = OccupationOf(job, *replica);
+      stays = old_ones_leave || (amount != Resources() && !amount.FitsIn(unoccupied_.Free(node)));
+      if (!stays) {
+        Occupy(job, *replica);
+        if (&job != quiet) Desire(job);
+      }
+    }
+    if (stays) {
+      ++i;
+    } else {
+      queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+void Engine::Occupy(const Job& job, Replica& replica) {
+  replica.waiting = false;
+  replica.occupied = OccupationOf(job, replica);
+  unoccupied_.Take(replica.record.node, replica.occupied);
+}
+
+void Engine::LetInOf(const Job& job) {
+  std::vector<NodeId> nodes;
+  for (const Replica* replica : job.replicas) {
+    if (replica->waiting) nodes.push_back(replica->record.node);
+  }
+  for (const NodeId node : nodes) LetIn(node);
+}
+
+// Replicas that nobody has been asked to start yet simply go.
+void Engine::DiscardWaiting(Job& job) {
+  const std::vector<Replica*> all = job.replicas;
+  for (Replica* replica : all) {
+    if (replica->waiting) Discard(*replica);
+  }
+}
+
+Resources Engine::CommitmentOf(const Job& job, const Replica& replica) const {
+  if (!policy_->needs().control) return {};
+  const RoleSpec& role = job.spec().roles[static_cast<size_t>(replica.record.role)];
+  const bool stopping = job.record.phase == JobPhase::kStopping;
+  // What leaves in a resize has been given to others already; they wait until it is gone.
+  if (replica.leaving && !stopping) return {};
+  Resources amount = role.unit * replica.record.units;
+  if (job.record.paused && !stopping) amount.cpu_millis = amount.memory_bytes = 0;  // frozen
+  return amount;
+}
+
+// A share role's CPU is lent, from moment to moment; what else a replica has is its own until it is
+// gone.
+Resources Engine::OccupationOf(const Job& job, const Replica& replica) const {
+  const RoleSpec& role = job.spec().roles[static_cast<size_t>(replica.record.role)];
+  if (role.scaling == Scaling::kShare || !policy_->needs().control) return {};
+  return role.unit * replica.record.units;
+}
+
+void Engine::Account(Job& job, bool in_view) {
+  Resources given;
+  for (Replica* replica : job.replicas) {
+    const Resources amount = CommitmentOf(job, *replica);
+    given += amount;
+    if (amount == replica->committed) continue;
+    room_.Give(replica->record.node, replica->committed);
+    room_.Take(replica->record.node, amount);
+    replica->committed = amount;
+  }
+  const Resources away = in_view ? Resources() : given;
+  if (away == job.away) return;
+  away_ += away - job.away;
+  job.away = away;
+  view_.SetCapacity(capacity_ - away_);
+}
+
+void Engine::AccountMemory(Job& job) {
+  const int64_t held =
+      job.replicas.empty()
+          ? 0
+          : std::max(RequestedMemoryBytes(job.spec()), job.record.memory_peak_bytes);
+  memory_held_ += held - job.memory_held;
+  job.memory_held = held;
+}
+
+// Attained service grows with time and units: counted whenever the units change.
+void Engine::CountService(Job& job) {
+  const int64_t units = job.record.units[0];
+  if (units > 0) {
+    const double seconds = ToSeconds(clock_.Now() - job.served_until);
+    job.served_seconds += seconds;
+    job.served_unit_seconds += seconds * static_cast<double>(units);
+  }
+  job.served_until = clock_.Now();
+}
+
+void Engine::ClearUnits(Job& job) {
+  CountService(job);
+  if (job.total_units() > 0) job.units_round = round_status_.rounds;
+  std::ranges::fill(job.record.units, 0);
+  job.start.clear();
 }
 
 void Engine::Desire(const Job& job) {
@@ -107,11 +278,11 @@ void Engine::Desire(const Job& job) {
     counts.push_back({job.spec().roles[role].name, here});
   }
   for (Replica* replica : job.replicas) {
+    if (replica->waiting) continue;
     const size_t role = static_cast<size_t>(replica->record.role);
     const RoleSpec& spec = job.spec().roles[role];
     const bool share = spec.scaling == Scaling::kShare;
     const int64_t cores = spec.unit.cpu_millis;
-    const bool many = spec.scaling == Scaling::kReplicas;
     ReplicaDesired desired;
     desired.id = replica->record.id;
     desired.job = job.id();
@@ -120,6 +291,7 @@ void Engine::Desire(const Job& job) {
     desired.role = replica->record.role;
     desired.index = replica->record.index;
     desired.node = replica->record.node;
+    desired.units = replica->record.units;
     desired.generation = job.generation;
     desired.counts = counts;
     desired.termination = job.spec().termination;
@@ -132,7 +304,7 @@ void Engine::Desire(const Job& job) {
       desired.state = DesiredState::kFrozen;
     }
     if (policy_->needs().control) {
-      desired.cpu_millis = many ? cores : cores * job.record.units[role];
+      desired.cpu_millis = cores * replica->record.units;
       if (share && spec.max_units > 0) desired.cpu_max_millis = cores * spec.max_units;
     }
     replica->desired = desired;
@@ -142,6 +314,7 @@ void Engine::Desire(const Job& job) {
 
 void Engine::StopReplica(Replica& replica, EndReason why) {
   if (replica.leaving) return;
+  if (replica.waiting) return Discard(replica);
   replica.leaving = true;
   replica.leaving_for = why;
   replica.record.state = ReplicaState::kDraining;
@@ -154,6 +327,7 @@ void Engine::StopJob(Job& job, EndReason why, std::string text) {
     job.record.end =
         *job.stopping_for;  // in the journal already, should the daemon end before the job does
   }
+  DiscardWaiting(job);
   if (job.replicas.empty()) return FinishAttempt(job);
   for (Replica* replica : job.replicas) StopReplica(*replica, why);
   ChangePhase(job, JobPhase::kStopping);
@@ -167,7 +341,9 @@ void Engine::On(const ReplicaRunning& running) {
   replica->record.pid = running.pid;
   if (!replica->leaving) replica->record.state = ReplicaState::kRunning;
   outbox_.batch().replicas.push_back(replica->record);
-  if (job.record.phase == JobPhase::kStarting) ChangePhase(job, JobPhase::kRunning);
+  if (job.record.phase == JobPhase::kStarting && !replica->leaving) {
+    ChangePhase(job, JobPhase::kRunning);
+  }
 }
 
 void Engine::On(const ReplicaGone& gone) {
@@ -187,7 +363,9 @@ void Engine::On(const ReplicaGone& gone) {
   record.end = gone.end;
   job.ended_cpu_seconds += record.cpu_seconds;
   job.record.memory_peak_bytes = std::max(job.record.memory_peak_bytes, record.memory_peak_bytes);
-  if (!replica->leaving && (!job.own_end || Succeeded(*job.own_end))) job.own_end = gone.end;
+  // One that was to leave may have ended by itself just before.
+  const bool by_itself = !replica->leaving || gone.end.reason == EndReason::kExited;
+  if (by_itself && (!job.own_end || Succeeded(*job.own_end))) job.own_end = gone.end;
   Note("replica_gone", job.id(),
        nlohmann::json({{"replica", gone.id.value},
                        {"reason", EndReasonName(gone.end.reason)},
@@ -197,12 +375,28 @@ void Engine::On(const ReplicaGone& gone) {
            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   outbox_.batch().replicas.push_back(record);
   outbox_.Then([this, id = gone.id] { backend_.AcknowledgeGone(id); });
+  const NodeId node = record.node;
+  room_.Give(node, replica->committed);
+  unoccupied_.Give(node, replica->occupied);
   jobs_.EraseReplica(gone.id);
   AfterReplicaGone(job);
+  RefreshRow(job);
+  LetIn(node);
+  LetInOf(job);
   RequestRound();
 }
 
+void Engine::Discard(Replica& replica) {
+  Job& job = *jobs_.Find(replica.record.job);
+  replica.record.state = ReplicaState::kGone;
+  outbox_.batch().replicas.push_back(replica.record);
+  room_.Give(replica.record.node, replica.committed);
+  jobs_.EraseReplica(replica.record.id);
+  AccountMemory(job);
+}
+
 void Engine::AfterReplicaGone(Job& job) {
+  if (job.own_end || job.stopping_for) DiscardWaiting(job);
   if (job.record.phase != JobPhase::kStopping && job.own_end) {
     const bool workers_left = std::ranges::any_of(job.replicas, [](const Replica* replica) {
       return replica->record.role == 0 && !replica->leaving;
@@ -223,29 +417,30 @@ void Engine::AfterReplicaGone(Job& job) {
   }
   const bool ending = job.stopping_for || job.own_end;
   if (ending) return FinishAttempt(job);
-  // Resized away: a `restart` role starts again at its new size, or waits for units.
-  if (std::ranges::all_of(job.record.units, [](int64_t n) { return n > 0; })) {
-    BeginAttempt(job);
-  } else {
-    std::ranges::fill(job.record.units, 0);
-    ChangePhase(job, JobPhase::kQueued);
-    Touch(job);
-  }
+  // Put aside at a checkpoint: it waits for units.
+  ClearUnits(job);
+  job.resumes = true;
+  ChangePhase(job, JobPhase::kQueued);
+  Touch(job);
 }
 
 void Engine::FinishAttempt(Job& job) {
-  const Fate fate = FateOf(job.spec(), job.record.attempt, job.stopping_for, job.own_end);
+  const Fate fate = FateOf(job.spec(), job.record.failures + 1, job.stopping_for, job.own_end);
   job.record.end = fate.end;
   job.record.cpu_seconds = job.ended_cpu_seconds;
-  std::ranges::fill(job.record.units, 0);
+  ClearUnits(job);
   std::ranges::fill(job.record.reasons, Reason());
+  DropDeadline(job);
   if (fate.retry_after) {
+    ++job.record.failures;
+    job.resumes = false;
     job.retry_at = clock_.Now() + *fate.retry_after;
     job.record.retry_at = clock_.WallNow() + *fate.retry_after;
     job.stopping_for.reset();
     job.own_end.reset();
     ChangePhase(job, JobPhase::kQueued);
     Touch(job);
+    retries_.emplace(job.retry_at, job.id());
     ArmRetry();
     return;
   }
@@ -261,14 +456,23 @@ void Engine::FinishAttempt(Job& job) {
   }
 }
 
-void Engine::ArmRetry() {
-  std::optional<Instant> next;
-  for (const auto& [id, job] : jobs_.all()) {
-    if (job->record.phase != JobPhase::kQueued || job->retry_at <= clock_.Now()) continue;
-    next = std::min(next.value_or(job->retry_at), job->retry_at);
+void Engine::DropDeadline(Job& job) {
+  const auto [first, last] = deadlines_.equal_range(job.deadline_at);
+  for (auto entry = first; entry != last; ++entry) {
+    if (entry->second != job.id()) continue;
+    deadlines_.erase(entry);
+    break;
   }
-  if (!next) return;
-  executor_.At(Executor::Timer::kRetry, *next, [this] {
+  job.deadline_at = Instant::max();
+}
+
+void Engine::ArmRetry() {
+  if (retries_.empty()) return;
+  executor_.At(Executor::Timer::kRetry, retries_.begin()->first, [this] {
+    while (!retries_.empty() && retries_.begin()->first <= clock_.Now()) {
+      if (Job* job = jobs_.Find(retries_.begin()->second)) RefreshRow(*job);
+      retries_.erase(retries_.begin());
+    }
     RequestRound();
     ArmRetry();
   });

@@ -62,9 +62,9 @@ void Engine::On(ReplicaReports& seen) {
   job.last_report_at = clock_.Now();
   if (losses_before < kStartUpLosses && job.losses >= kStartUpLosses) {
     GuessSpeed(job);
-    RefreshRow(job);
     RequestRound();
   }
+  RefreshRow(job);
   if (job.record.phase == JobPhase::kRunning) CheckStopRules(job);
 
   outbox_.batch().reports.push_back({job.id(), seen.id, std::move(seen.reports)});
@@ -128,20 +128,14 @@ void Engine::CheckStopRules(Job& job) {
 }
 
 void Engine::ArmDeadline() {
-  std::optional<Instant> next;
-  for (const auto& [id, job] : jobs_.all()) {
-    if (!job->spec().stop.deadline || job->replicas.empty() || job->stopping_for) continue;
-    const Instant at = job->started_at + *job->spec().stop.deadline;
-    next = std::min(next.value_or(at), at);
-  }
-  if (!next) return;
-  executor_.At(Executor::Timer::kDeadline, *next, [this] {
-    for (const auto& [id, job] : jobs_.all()) {
-      const auto& deadline = job->spec().stop.deadline;
-      if (!deadline || job->replicas.empty() || job->stopping_for) continue;
-      if (job->started_at + *deadline <= clock_.Now()) {
-        StopJob(*job, EndReason::kDeadline, "its deadline has passed");
-      }
+  if (deadlines_.empty()) return;
+  executor_.At(Executor::Timer::kDeadline, deadlines_.begin()->first, [this] {
+    while (!deadlines_.empty() && deadlines_.begin()->first <= clock_.Now()) {
+      Job* job = jobs_.Find(deadlines_.begin()->second);
+      deadlines_.erase(deadlines_.begin());
+      if (job == nullptr || !job->live() || job->stopping_for) continue;
+      job->deadline_at = Instant::max();
+      StopJob(*job, EndReason::kDeadline, "its deadline has passed");
     }
     Flush();
     ArmDeadline();
@@ -165,7 +159,10 @@ void Engine::On(const ReplicaUsage& usage) {
     peak += other->record.memory_peak_bytes;
   }
   job.record.cpu_seconds = job.ended_cpu_seconds + cpu_seconds;
-  job.record.memory_peak_bytes = std::max(job.record.memory_peak_bytes, peak);
+  if (peak > job.record.memory_peak_bytes) {
+    job.record.memory_peak_bytes = peak;
+    RefreshRow(job);
+  }
   MeasureCores(job, usage.at);
 
   // The speed model measures from one sample to a later one, with whole iterations between.
@@ -186,6 +183,14 @@ void Engine::On(const ReplicaUsage& usage) {
           .cpu_seconds = job.record.cpu_seconds,
           .iteration = job.record.iteration,
           .valid = true};
+}
+
+void Engine::On(const JobHints& hints) {
+  Job* job = jobs_.Find(hints.job);
+  if (job == nullptr || !job->live()) return;
+  job->scaling = hints.scaling;
+  view_.PutScaling(job->id(), job->scaling);
+  RequestRound();
 }
 
 void Engine::On(const NodesChanged& nodes) {

@@ -33,12 +33,10 @@ void Engine::RequestRound() {
 }
 
 void Engine::ArmRound() {
-  for (const auto& [id, job] : jobs_.all()) {
-    if (!job->live()) continue;
-    executor_.At(Executor::Timer::kRound, round_began_ + options_.round, [this] { BeginRound(); });
-    return;
-  }
-  // Nothing lives: the next submit asks for a round.
+  // If nothing lives, the next submit asks for a round.
+  if (live_jobs_ == 0 || next_round_ == Instant::max()) return;
+  executor_.At(Executor::Timer::kRound, std::max(next_round_, round_began_ + options_.round_gap),
+               [this] { BeginRound(); });
 }
 
 void Engine::BeginRound() {
@@ -80,30 +78,32 @@ void Engine::BeginRound() {
 }
 
 void Engine::Decide() {
-  free_memory_bytes_ = FreeMemoryBytes();
-  for (const auto& [id, job] : jobs_.all()) {
-    if (job->live()) RefreshRow(*job);
-  }
-  UpdateCapacity();
-  const View& snapshot = view_.Publish(clock_.Now(), options_.round);
+  view_.SetFreeMemory(FreeMemoryBytes());
+  const View& snapshot = view_.Publish(clock_.Now(), options_.round, round_status_.rounds);
   const Instant began = clock_.Now();
   auto outcome = std::make_shared<Outcome>();
   executor_.Offload(
-      [outcome, &snapshot, policy = policy_, state = policy_state_,
+      [outcome, &snapshot, policy = policy_, state = std::move(policy_state_),
        rng = rng_.Fork(static_cast<uint64_t>(round_status_.rounds))]() mutable {
-        *outcome = policy->Decide(snapshot, state, rng);
+        *outcome = policy->Decide(snapshot, std::move(state), rng);
       },
       [this, outcome, began, policy = policy_] {
         round_status_.decide = clock_.Now() - began;
         ++round_status_.rounds;
         round_status_.last_at = clock_.Now();
+        next_round_ = round_began_ + options_.round;
+        // Else it was replaced meanwhile: its answer is not asked for.
+        const bool acting = policy == policy_;
+        if (acting) {
+          policy_state_ = std::move(outcome->state);
+          next_round_ = outcome->next_round.value_or(next_round_);
+        }
         if (round_status_.decide > options_.decide_deadline) {
           ++round_status_.late;
           Note("late", JobId(),
                fmt::format(R"({{"decide_seconds":{:.3f}}})", ToSeconds(round_status_.decide)));
-        } else if (policy ==
-                   policy_) {  // else it was replaced meanwhile: its answer is not asked for
-          Carry(*outcome);
+        } else if (acting) {
+          Carry(outcome->decision);
         }
         Flush();
         in_round_ = false;
@@ -112,43 +112,54 @@ void Engine::Decide() {
       });
 }
 
-void Engine::Carry(const Outcome& outcome) {
-  policy_state_ = outcome.state;
-  Statement statement(view_,
-                      {.minimum_run = options_.minimum_run, .control = policy_->needs().control},
-                      FreeMemoryBytes());
-  if (!outbox_.error()) statement.Propose(outcome.decision);
+void Engine::Carry(const Decision& decision) {
+  std::vector<Effect> effects;
+  std::vector<Refusal> refusals;
+  if (!outbox_.error()) {
+    Statement statement(view_, room_,
+                        {.minimum_run = options_.minimum_run,
+                         .control = policy_->needs().control,
+                         .placement = options_.placement},
+                        FreeMemoryBytes());
+    statement.Propose(decision);
+    effects = statement.effects();
+    refusals = statement.refusals();
+  }
 
   std::string changes;
   round_status_.changes = 0;
-  for (const Effect& effect : statement.effects()) {
+  for (const Effect& effect : effects) {
     Job& job = *jobs_.Find(effect.job);
     const size_t role = static_cast<size_t>(effect.role);
     job.record.reasons[role] = effect.reason;
-    if (effect.after == effect.before) continue;
+    if (effect.after == effect.before && effect.placement.empty()) {
+      RefreshRow(job);
+      continue;
+    }
     ++round_status_.changes;
     const auto& n = effect.reason.numbers;
     changes += fmt::format(R"({}[{},{},{},{},"{}",{:.6g},{:.6g},{:.6g},{:.6g},{}])",
                            changes.empty() ? "" : ",", effect.job.value, effect.role, effect.before,
                            effect.after, ReasonCodeName(effect.reason.code), n[0], n[1], n[2], n[3],
                            effect.reason.runner_up.value);
-    SetUnits(job, effect.role, effect.after);
+    SetUnits(job, effect);
   }
-  for (const Refusal& refusal : statement.refusals()) {
+  for (const Refusal& refusal : refusals) {
     Job& job = *jobs_.Find(refusal.job);
     if (job.record.units[static_cast<size_t>(refusal.role)] == 0) {
       job.record.reasons[static_cast<size_t>(refusal.role)] = refusal.reason;
+      RefreshRow(job);
     }
-  }
-  for (const auto& [id, job] : jobs_.all()) {
-    if (!job->live()) continue;
-    job->rounds_without_units = job->total_units() > 0 ? 0 : job->rounds_without_units + 1;
   }
   if (round_status_.changes == 0) {
     ++outbox_.batch().quiet_rounds;
     return;
   }
-  if (policy_state_ != nullptr) outbox_.batch().policy_state = policy_state_->Serialize();
+  if (policy_state_ != nullptr) {
+    if (std::string state = policy_state_->Serialize(); !state.empty()) {
+      outbox_.batch().policy_state = std::move(state);
+    }
+  }
   // Rows: job, role, units before, units after, reason, its numbers, runner-up.
   Note("decided", JobId(),
        fmt::format(R"({{"round":{},"changes":[{}]}})", round_status_.rounds, changes));
@@ -159,7 +170,11 @@ void Engine::RefreshRow(Job& job) {
       (job.record.phase == JobPhase::kQueued || job.record.phase == JobPhase::kStarting ||
        job.record.phase == JobPhase::kRunning) &&
       !job.record.paused && job.retry_at <= clock_.Now();
-  if (!schedulable) return view_.Remove(job.id());
+  AccountMemory(job);
+  if (!schedulable) {
+    view_.Remove(job.id());
+    return Account(job, false);
+  }
 
   const JobSpec& spec = job.spec();
   ViewJob row;
@@ -171,7 +186,7 @@ void Engine::RefreshRow(Job& job) {
     ViewRole& role = row.roles[i];
     role.scaling = spec.roles[i].scaling;
     role.min_units = spec.roles[i].min_units;
-    role.max_units = MaxUnits(spec.roles[i]);
+    role.max_units = job.max_units[i];
     if (job.fixed_units[i]) role.min_units = role.max_units = *job.fixed_units[i];
     role.units = job.record.units[i];
     role.reason = job.record.reasons[i].code;
@@ -181,15 +196,30 @@ void Engine::RefreshRow(Job& job) {
   row.started = job.started_at;
   row.has_started = !job.replicas.empty();
   row.memory_bytes = std::max(RequestedMemoryBytes(spec), job.record.memory_peak_bytes);
-  row.fits_memory = row.has_started || row.memory_bytes <= free_memory_bytes_;
   row.losses = job.losses;
   row.target = LossTarget(spec);
-  row.rounds_without_units = job.rounds_without_units;
-  if (spec.stop.iterations) {
+  row.units_round = job.units_round;
+  row.expected_duration = spec.expected_duration.value_or(Duration(-1));
+  row.served_seconds = job.served_seconds;
+  row.served_unit_seconds = job.served_unit_seconds;
+  row.served_until = job.served_until;
+  const auto iterations = spec.stop.iterations ? spec.stop.iterations : spec.expected_iterations;
+  if (iterations) {
     row.remaining_iterations =
-        std::max<int64_t>(0, *spec.stop.iterations - std::max<int64_t>(0, job.record.iteration));
+        std::max<int64_t>(0, *iterations - std::max<int64_t>(0, job.record.iteration));
   }
-  view_.Put(row);
+  if (view_.Put(row)) {
+    view_.PutForecast(job.id(), job.forecast);
+    view_.PutSpeed(job.id(), job.speed);
+    view_.PutScaling(job.id(), job.scaling);
+  }
+  std::vector<PlacedRole> placement;
+  for (const Replica* replica : job.replicas) {
+    const ReplicaRecord& record = replica->record;
+    if (!replica->leaving) placement.push_back({record.role, record.node, record.units});
+  }
+  view_.PutPlacement(job.id(), std::move(placement));
+  Account(job, true);
 }
 
 }  // namespace mete

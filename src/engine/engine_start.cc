@@ -33,7 +33,7 @@ void Engine::Start(LoadedState loaded, Reply<void> ready) {
     policy = policies_.Make(policy_text_);
     if (!policy) return ready(tl::make_unexpected(std::move(policy).error()));
   }
-  policy_ = std::move(*policy);
+  UsePolicy(std::move(*policy));
   if (!loaded.policy_state.empty() && policy_text_ == loaded.policy) {
     if (auto state = policy_->Restore(loaded.policy_state)) policy_state_ = std::move(*state);
   }
@@ -58,7 +58,9 @@ void Engine::Adopt(LoadedState& loaded) {
   jobs_.SetNextIds(loaded.next_job_id, loaded.next_replica_id);
   for (JobRecord& record : loaded.jobs) {
     Job& job = jobs_.Add(std::move(record));
-    job.submitted_at = job.started_at = clock_.Now();
+    job.submitted_at = job.started_at = job.served_until = clock_.Now();
+    if (job.live()) ++live_jobs_;
+    FindMaxUnits(job);
     job.ended_cpu_seconds = job.record.cpu_seconds;
     if (job.record.attempt > 0) {
       job.forecaster =
@@ -66,7 +68,10 @@ void Engine::Adopt(LoadedState& loaded) {
     }
     if (job.record.retry_at > clock_.WallNow()) {
       job.retry_at = clock_.Now() + (job.record.retry_at - clock_.WallNow());
+      retries_.emplace(job.retry_at, job.id());
     }
+    // Its last attempt did not fail, and yet it waits: it was put aside at a checkpoint.
+    job.resumes = job.record.phase == JobPhase::kQueued && job.record.attempt > job.record.failures;
     if (!job.live()) ended_.push_back(job.id());
   }
   for (ReplicaRecord& record : loaded.replicas) {
@@ -75,7 +80,17 @@ void Engine::Adopt(LoadedState& loaded) {
         record.state == ReplicaState::kLost) {
       continue;
     }
+    const RoleSpec& role = job->spec().roles[static_cast<size_t>(record.role)];
+    if (role.scaling == Scaling::kShare) {
+      record.units = job->record.units[static_cast<size_t>(record.role)];
+    }
     Replica& replica = jobs_.AddReplica(*job, std::move(record));
+    if (replica.record.state == ReplicaState::kRequested) {
+      replica.waiting = true;
+      waiting_[replica.record.node].push_back(replica.record.id);
+    } else {
+      Occupy(*job, replica);
+    }
     // What it used is counted again with its next sample.
     job->ended_cpu_seconds = std::max(0.0, job->ended_cpu_seconds - replica.record.cpu_seconds);
     if (replica.record.state == ReplicaState::kDraining) {
@@ -100,6 +115,10 @@ void Engine::Adopt(LoadedState& loaded) {
                               ? End{.reason = EndReason::kCancelled}
                               : job->record.end;
     }
+    if (job->spec().stop.deadline && !job->replicas.empty() && !job->stopping_for) {
+      job->deadline_at = job->started_at + *job->spec().stop.deadline;
+      deadlines_.emplace(job->deadline_at, id);
+    }
     RefreshRow(*job);
   }
 }
@@ -113,6 +132,7 @@ void Engine::Reconcile(const std::vector<ReplicaFound>& found, bool rebooted) {
     const auto here = by_id.find(id);
     if (here != by_id.end()) {
       replica->record.pid = here->second->pid;
+      if (replica->waiting) Occupy(*jobs_.Find(replica->record.job), *replica);
       by_id.erase(here);
       continue;
     }
@@ -124,6 +144,7 @@ void Engine::Reconcile(const std::vector<ReplicaFound>& found, bool rebooted) {
                                                 : "its runner was gone when mete came back"}});
   }
   for (const ReplicaGone& gone : missing) On(gone);
+  for (const auto& [id, job] : jobs_.all()) LetInOf(*job);
 
   // What runs without being in the journal as alive is a leftover: it is asked to end.
   for (const auto& [id, leftover] : by_id) {

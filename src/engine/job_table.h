@@ -3,6 +3,7 @@
 // The engine's jobs and replicas: their records (journalled) and what is known of them besides
 // (rebuilt after a restart). Pointers to jobs and replicas stay valid until they are erased.
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -13,9 +14,11 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "cluster/job_record.h"
+#include "cluster/placement.h"
 #include "engine/loss_curve.h"
 #include "engine/ports.h"
 #include "forecast/loss_forecaster.h"
+#include "forecast/scaling_model.h"
 #include "forecast/speed_model.h"
 
 namespace mete {
@@ -27,6 +30,9 @@ struct Replica {
   double throttled_seconds = 0;
   int64_t memory_bytes = 0;
   bool leaving = false;  // asked to stop
+  bool waiting = false;  // for what must leave its node, or its job, before it may start
+  Resources committed;   // counted for it in the engine's books: what its job has been given,
+  Resources occupied;    // and what it may use until it is gone
   EndReason leaving_for = EndReason::kNone;
 };
 
@@ -71,8 +77,20 @@ struct Job {
   Instant units_changed_at;
   Instant last_report_at;
   Instant retry_at;
-  int64_t rounds_without_units = 0;
+  Instant deadline_at = Instant::max();
+  int64_t units_round = 0;  // ViewJob::units_round
   uint64_t generation = 0;
+  std::array<int64_t, kMaxRoles> max_units = {};  // what the cluster's nodes allow
+  std::vector<PlacedRole> start;                  // where it starts, role by role as decided
+  bool resumes = false;  // its next start continues from a checkpoint: what was reported stays true
+  std::shared_ptr<const ScalingModel> scaling;  // what it says of itself
+  // Attained service until `served_until`, of role 0.
+  double served_seconds = 0;
+  double served_unit_seconds = 0;
+  Instant served_until;
+  // Counted for it in the engine's books.
+  int64_t memory_held = 0;
+  Resources away;
   std::optional<End> stopping_for;  // why mete ends this attempt
   bool stop_at_once = false;        // without grace
   std::optional<End>

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "placement/place.h"
 
 namespace mete {
 
@@ -21,6 +22,8 @@ struct EngineOptions {
   // A replica of a `replicas` or `restart` role runs at least this long before a policy may remove
   // it.
   Duration minimum_run = std::chrono::seconds(30);
+  // Where units go, of policies that do not say so themselves.
+  PlacementRule placement = PlacementRule::kPack;
   // Ended jobs that stay in memory for listing; older ones are read from the journal.
   int64_t ended_jobs_kept = 1000;
 };

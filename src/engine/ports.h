@@ -19,6 +19,7 @@
 #include "cluster/job.h"
 #include "cluster/job_record.h"
 #include "cluster/node.h"
+#include "forecast/scaling_model.h"
 #include "runner/report.h"
 
 namespace mete {
@@ -64,6 +65,7 @@ struct ReplicaDesired {
   int role = 0;
   int index = 0;
   NodeId node;
+  int64_t units = 1;  // of its role that this replica holds (ReplicaRecord::units)
   DesiredState state = DesiredState::kRun;
   int64_t cpu_millis = -1;      // target share; -1: not controlled
   int64_t cpu_max_millis = -1;  // never more than this; -1: no cap
@@ -123,8 +125,13 @@ struct ReplicaGone {
 struct NodesChanged {
   std::vector<Node> nodes;
 };
-using Observation =
-    std::variant<ReplicaRunning, ReplicaReports, ReplicaUsage, ReplicaGone, NodesChanged>;
+// What is known of a job's speed at other sizes, from the job, its framework or its user.
+struct JobHints {
+  JobId job;
+  std::shared_ptr<const ScalingModel> scaling;
+};
+using Observation = std::variant<ReplicaRunning, ReplicaReports, ReplicaUsage, ReplicaGone,
+                                 NodesChanged, JobHints>;
 
 class Backend {
  public:

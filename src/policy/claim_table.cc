@@ -80,7 +80,7 @@ void ClaimTable::AdmitByMemory(Duration patience) {
     if (kept_for) {
       reasons[row] = {ReasonCode::kQueueOrder, {position, ahead}, kept_for};
       ++ahead;
-    } else if (!job.fits_memory || job.memory_bytes > memory) {
+    } else if (job.memory_bytes > std::min(memory, view_.free_memory_bytes)) {
       reasons[row] = {ReasonCode::kNoMemory,
                       {static_cast<double>(std::max<int64_t>(memory, 0)),
                        static_cast<double>(job.memory_bytes)}};
@@ -107,7 +107,7 @@ void ClaimTable::GrantMinimums(const std::function<Urgency(uint32_t)>& urgency) 
                          .tie = claims[row].tie,
                          .minimum = minimums_[row],
                          .cost = UnitCost(minimums_[row], view_.capacity),
-                         .rounds_without_units = view_.jobs[row].rounds_without_units,
+                         .rounds_without_units = RoundsWithoutUnits(view_, view_.jobs[row]),
                          .stays = Stays(row),
                          .tier = tier,
                          .score = score});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "cluster/placement.h"
 #include "cluster/reason.h"
 
 namespace mete {
@@ -19,12 +20,18 @@ struct Change {
   int role = 0;
   int64_t units = 0;
   Reason reason;
+  // Where they should be, of policies that place (PolicyNeeds::placement); empty: the statement
+  // chooses. Of roles that restart or are fixed only.
+  std::vector<PlacedUnits> placement;
 
   bool operator==(const Change&) const = default;
 };
 
 struct Decision {
   std::vector<Change> changes;  // at most one for each (job, role)
+  // Once one of them is refused for want of room, no later one may grow either: a queue without
+  // overtaking.
+  bool in_order = false;
 };
 
 }  // namespace mete

@@ -28,14 +28,14 @@ class FairPolicy : public Policy {
   std::string_view name() const override { return "fair"; }
   PolicyNeeds needs() const override { return {}; }
 
-  Outcome Decide(const View& view, const PolicyStatePtr&, Rng&) const override {
+  Outcome Decide(const View& view, PolicyStatePtr, Rng&) const override {
     WaterFill fill;
     ClaimTable table(view);
     std::vector<Stage> stages = Stages(view, options_.silent, [](uint32_t) { return true; });
     table.AdmitByMemory(kPatience);
     table.GrantMinimums([&](uint32_t row) {
       const bool first = options_.start_first && stages[row] == Stage::kStarting;
-      return Urgency{first ? 0 : 1, static_cast<double>(view.jobs[row].rounds_without_units)};
+      return Urgency{first ? 0 : 1, static_cast<double>(RoundsWithoutUnits(view, view.jobs[row]))};
     });
     if (options_.start_first) {
       const Groundwork ground = LayGroundwork(view, options_, std::move(stages), table, fill);

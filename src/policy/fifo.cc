@@ -23,7 +23,7 @@ class FifoPolicy : public Policy {
   std::string_view name() const override { return "fifo"; }
   PolicyNeeds needs() const override { return {}; }
 
-  Outcome Decide(const View& view, const PolicyStatePtr&, Rng&) const override {
+  Outcome Decide(const View& view, PolicyStatePtr, Rng&) const override {
     ClaimTable table(view);
     table.AdmitByMemory(patience_);
     std::sort(table.admitted.begin(), table.admitted.end(),

@@ -143,10 +143,10 @@ View RandomView(Rng& rng, bool roomy) {
     view.speeds.push_back(losses.empty() ? SpeedModel() : Measured(rng.LogNormal(-1, 1), rng));
     view.jobs.push_back(job);
   }
+  view.free_memory_bytes = memory;
   // What started jobs hold: up to their maximum, while it fits.
   Resources free = view.capacity - (roomy ? minimums : Resources{});
   for (ViewJob& job : view.jobs) {
-    job.fits_memory = job.has_started || job.memory_bytes <= memory;
     if (!job.has_started || rng.Chance(0.2)) continue;
     const Resources minimum = MinimumOf(job);
     if (!roomy && !minimum.FitsIn(free)) continue;
@@ -168,6 +168,7 @@ void Carry(const Decision& decision, View& view) {
     job.roles[change.role].units = change.units;
     job.roles[change.role].reason = change.reason.code;
   }
+  ++view.round_number;
   int64_t memory = view.capacity.memory_bytes;
   for (ViewJob& job : view.jobs) {
     const bool holds = std::any_of(job.roles.begin(), job.roles.begin() + job.role_count,
@@ -176,10 +177,10 @@ void Carry(const Decision& decision, View& view) {
       job.has_started = true;
       job.started = view.now;
     }
-    job.rounds_without_units = holds ? 0 : job.rounds_without_units + 1;
+    if (holds) job.units_round = view.round_number;
     if (job.has_started) memory -= job.memory_bytes;
   }
-  for (ViewJob& job : view.jobs) job.fits_memory = job.has_started || job.memory_bytes <= memory;
+  view.free_memory_bytes = memory;
 }
 
 Resources Held(const ViewJob& job) {

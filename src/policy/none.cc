@@ -18,7 +18,7 @@ class NonePolicy : public Policy {
   std::string_view name() const override { return "none"; }
   PolicyNeeds needs() const override { return {.control = false}; }
 
-  Outcome Decide(const View& view, const PolicyStatePtr&, Rng&) const override {
+  Outcome Decide(const View& view, PolicyStatePtr, Rng&) const override {
     ClaimTable table(view);
     table.AdmitByMemory(kPatience);
     for (uint32_t row : table.admitted) {

@@ -56,7 +56,7 @@ class SlaqPolicy : public Policy {
   std::string_view name() const override { return "slaq"; }
   PolicyNeeds needs() const override { return {.loss_forecast = true, .speed_model = true}; }
 
-  Outcome Decide(const View& view, const PolicyStatePtr&, Rng&) const override {
+  Outcome Decide(const View& view, PolicyStatePtr, Rng&) const override {
     METE_CHECK(view.forecasts.size() == view.jobs.size());
     METE_CHECK(view.speeds.size() == view.jobs.size());
     WaterFill fill;
@@ -105,7 +105,7 @@ class SlaqPolicy : public Policy {
                            uint32_t row) {
     if (stages[row] != Stage::kReporting) return {.tier = 0};
     const Claim& claim = table.claims[row];
-    const double waited = static_cast<double>(view.jobs[row].rounds_without_units);
+    const double waited = static_cast<double>(RoundsWithoutUnits(view, view.jobs[row]));
     const double gain = curves[row](claim.low) / static_cast<double>(claim.cost * claim.low);
     return {.tier = 1, .score = gain * (1 + waited / static_cast<double>(kRoundsToWaitMax))};
   }

@@ -109,7 +109,7 @@ class SoonestPolicy : public Policy {
   std::string_view name() const override { return "soonest"; }
   PolicyNeeds needs() const override { return {.loss_forecast = true, .speed_model = true}; }
 
-  Outcome Decide(const View& view, const PolicyStatePtr&, Rng&) const override {
+  Outcome Decide(const View& view, PolicyStatePtr, Rng&) const override {
     METE_CHECK(view.forecasts.size() == view.jobs.size());
     METE_CHECK(view.speeds.size() == view.jobs.size());
     WaterFill fill;

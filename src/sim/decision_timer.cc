@@ -17,11 +17,11 @@ class TimedPolicy final : public Policy {
   Result<PolicyStatePtr> Restore(std::string_view text) const override {
     return policy_->Restore(text);
   }
-  Outcome Decide(const View& view, const PolicyStatePtr& state, Rng& rng) const override {
+  Outcome Decide(const View& view, PolicyStatePtr state, Rng& rng) const override {
     ++times_.decisions;
-    if (clock_ == nullptr) return policy_->Decide(view, state, rng);
+    if (clock_ == nullptr) return policy_->Decide(view, std::move(state), rng);
     const Instant began = clock_->Now();
-    Outcome outcome = policy_->Decide(view, state, rng);
+    Outcome outcome = policy_->Decide(view, std::move(state), rng);
     const double seconds = ToSeconds(clock_->Now() - began);
     times_.total_seconds += seconds;
     times_.longest_seconds = std::max(times_.longest_seconds, seconds);

@@ -89,6 +89,7 @@ JobRecord RandomJob(Rng& rng, JobId id) {
   job.phase = RandomEnum(rng, JobPhase::kLost);
   job.paused = rng.Chance(0.5);
   job.attempt = static_cast<int>(rng.Below(10));
+  job.failures = static_cast<int>(rng.Below(10));
   for (size_t i = 0; i < job.spec->roles.size(); ++i) {
     job.units.push_back(RandomInteger(rng));
     job.reasons.push_back({RandomEnum(rng, ReasonCode::kNeverFits),
@@ -112,6 +113,7 @@ ReplicaRecord RandomReplica(Rng& rng, ReplicaId id, JobId job) {
   replica.id = id;
   replica.job = job;
   replica.attempt = static_cast<int>(rng.Below(10));
+  replica.units = rng.Between(1, 10);
   replica.role = static_cast<int>(rng.Below(4));
   replica.index = static_cast<int>(rng.Below(100));
   replica.node = NodeId{rng.Below(10)};

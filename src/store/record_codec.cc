@@ -1,5 +1,6 @@
 #include "store/record_codec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -290,6 +291,7 @@ Json FromJob(const JobRecord& job) {
   return Json{{"phase", JobPhaseName(job.phase)},
               {"paused", job.paused},
               {"attempt", job.attempt},
+              {"failures", job.failures},
               {"units", job.units},
               {"reasons", reasons},
               {"submitted_ns", job.submitted.time_since_epoch().count()},
@@ -309,6 +311,8 @@ JobRecord ToJob(const Json& json) {
             [&](const Json& f) { job.phase = ToEnum(f, JobPhase::kLost, JobPhaseName); });
   Get(json, "paused", &job.paused);
   Get(json, "attempt", &job.attempt);
+  job.failures = std::max(0, job.attempt - 1);  // journals from before resizes counted apart
+  Get(json, "failures", &job.failures);
   IfPresent(json, "units", [&](const Json& units) {
     for (const Json& unit : units) job.units.push_back(unit.get<int64_t>());
   });
@@ -329,6 +333,7 @@ JobRecord ToJob(const Json& json) {
 
 Json FromReplica(const ReplicaRecord& replica) {
   return Json{{"attempt", replica.attempt},
+              {"units", replica.units},
               {"role", replica.role},
               {"index", replica.index},
               {"node", replica.node.value},
@@ -343,6 +348,7 @@ Json FromReplica(const ReplicaRecord& replica) {
 ReplicaRecord ToReplica(const Json& json) {
   ReplicaRecord replica;
   Get(json, "attempt", &replica.attempt);
+  Get(json, "units", &replica.units);
   Get(json, "role", &replica.role);
   Get(json, "index", &replica.index);
   Get(json, "node", &replica.node.value);
