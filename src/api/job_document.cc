@@ -87,6 +87,7 @@ void WriteRecord(JsonWriter& json, const JobRecord& record, const Job* job, cons
   json.Field("phase", JobPhaseName(record.phase));
   json.Field("paused", record.paused);
   json.Field("attempt", record.attempt);
+  json.Field("failures", record.failures);
   WriteRoles(json, record, job, engine);
   json.Field("cores", IsFinal(record.phase) ? 0.0 : CoresOf(record));
   if (record.iteration >= 0) json.Field("iteration", record.iteration);

@@ -159,6 +159,7 @@ JobSummary ReadJobSummary(const Json& json) {
   ReadEnum(json, "phase", JobPhaseName, JobPhase::kLost, job.phase);
   Read(json, "paused", job.paused);
   Read(json, "attempt", job.attempt);
+  Read(json, "failures", job.failures);
   Each(json, "roles", [&](const Json& role) { job.roles.push_back(ReadRole(role)); });
   Read(json, "cores", job.cores);
   Read(json, "cores_used", job.cores_used);

@@ -172,11 +172,11 @@ class Engine {
   ViewBuilder view_;
   Outbox outbox_;
   std::vector<Node> nodes_;
-  Resources capacity_;                   // of all nodes
-  NodeRoom room_;                        // less what jobs have been given
-  NodeRoom unoccupied_;                  // less what replicas may still use
-  Resources away_;                       // given to jobs that are not in the view
-  int64_t memory_held_ = 0;              // by started jobs
+  Resources capacity_;       // of all nodes
+  NodeRoom room_;            // less what jobs have been given
+  NodeRoom unoccupied_;      // less what replicas may still use
+  Resources away_;           // given to jobs that are not in the view
+  int64_t memory_held_ = 0;  // by started jobs
   int64_t live_jobs_ = 0;
   std::unordered_map<NodeId, std::deque<ReplicaId>> waiting_;
   std::multimap<Instant, JobId> retries_;

@@ -128,8 +128,7 @@ void Engine::AddReplicas(Job& job, int role, const std::vector<PlacedUnits>& par
       index = std::max(index, record.index + 1);
     }
   }
-  const bool one_each =
-      job.spec().roles[static_cast<size_t>(role)].scaling == Scaling::kReplicas;
+  const bool one_each = job.spec().roles[static_cast<size_t>(role)].scaling == Scaling::kReplicas;
   for (const PlacedUnits& part : parts) {
     const int64_t count = one_each ? part.units : 1;
     for (int64_t i = 0; i < count; ++i) {
@@ -164,11 +163,10 @@ void Engine::LetIn(NodeId node, const Job* quiet) {
     if (replica != nullptr && replica->waiting) {
       Job& job = *jobs_.Find(replica->record.job);
       const int role = replica->record.role;
-      const bool old_ones_leave =
-          PlacedAnew(job.spec().roles[static_cast<size_t>(role)].scaling) &&
-          std::ranges::any_of(job.replicas, [&](const Replica* other) {
-            return other->record.role == role && other->leaving;
-          });
+      const bool old_ones_leave = PlacedAnew(job.spec().roles[static_cast<size_t>(role)].scaling) &&
+                                  std::ranges::any_of(job.replicas, [&](const Replica* other) {
+                                    return other->record.role == role && other->leaving;
+                                  });
       const Resources amount = OccupationOf(job, *replica);
       stays = old_ones_leave || (amount != Resources() && !amount.FitsIn(unoccupied_.Free(node)));
       if (!stays) {
@@ -243,10 +241,9 @@ void Engine::Account(Job& job, bool in_view) {
 }
 
 void Engine::AccountMemory(Job& job) {
-  const int64_t held =
-      job.replicas.empty()
-          ? 0
-          : std::max(RequestedMemoryBytes(job.spec()), job.record.memory_peak_bytes);
+  const int64_t held = job.replicas.empty() ? 0
+                                            : std::max(RequestedMemoryBytes(job.spec()),
+                                                       job.record.memory_peak_bytes);
   memory_held_ += held - job.memory_held;
   job.memory_held = held;
 }

@@ -130,8 +130,8 @@ struct JobHints {
   JobId job;
   std::shared_ptr<const ScalingModel> scaling;
 };
-using Observation = std::variant<ReplicaRunning, ReplicaReports, ReplicaUsage, ReplicaGone,
-                                 NodesChanged, JobHints>;
+using Observation =
+    std::variant<ReplicaRunning, ReplicaReports, ReplicaUsage, ReplicaGone, NodesChanged, JobHints>;
 
 class Backend {
  public:

@@ -45,9 +45,8 @@ void Statement::Propose(const Decision& decision) {
     while (!job.has_started && end < grants.size() && grants[end]->job == job.id) ++end;
     const std::span<const Change* const> changes(grants.data() + i, end - i);
     i = end;
-    const bool grows = std::ranges::any_of(changes, [&](const Change* change) {
-      return change->units > UnitsNow(job, change->role);
-    });
+    const bool grows = std::ranges::any_of(
+        changes, [&](const Change* change) { return change->units > UnitsNow(job, change->role); });
     if (stopped && grows) continue;
     if (Grant(job, changes) != Answer::kWhole && decision.in_order) stopped = true;
   }
@@ -68,11 +67,10 @@ bool Statement::Admissible(const Change& change, const ViewJob& job) {
 bool Statement::Held(const Change& change, const ViewJob& job) {
   const ViewRole& role = job.roles[change.role];
   const int64_t before = UnitsNow(job, change.role);
-  const bool ends_replicas =
-      role.scaling == Scaling::kReplicas
-          ? change.units < before
-          : PlacedAnew(role.scaling) && before > 0 &&
-                (change.units != before || !change.placement.empty());
+  const bool ends_replicas = role.scaling == Scaling::kReplicas
+                                 ? change.units < before
+                                 : PlacedAnew(role.scaling) && before > 0 &&
+                                       (change.units != before || !change.placement.empty());
   const Duration ran = view_.working().now - job.started;
   if (!ends_replicas || !job.has_started || ran >= options_.minimum_run) return false;
   Refuse(change, ReasonCode::kHeld, ToSeconds(options_.minimum_run - ran),

@@ -16,7 +16,8 @@ int64_t MostOnEmptyNode(const NodeRoom& room, const Resources& unit, int64_t uni
 
 std::vector<PlacedUnits> Pack(const NodeRoom& room, const Resources& unit, int64_t units,
                               int64_t nodes_max) {
-  // The emptiest first, so that the nodes are few; what is left in the end goes where it is tightest.
+  // The emptiest first, so that the nodes are few; what is left in the end goes where it is
+  // tightest.
   std::vector<std::pair<int64_t, size_t>> offers;
   if (unit.gpus > 0) {
     int64_t offered = 0;
@@ -59,9 +60,7 @@ std::vector<PlacedUnits> Pack(const NodeRoom& room, const Resources& unit, int64
 
 std::vector<PlacedUnits> Spread(const NodeRoom& room, const Resources& unit, int64_t units) {
   std::vector<int64_t> here(room.size());
-  const auto share = [&](size_t i) {
-    return DominantShare(unit, room.FreeAt(i) - unit * here[i]);
-  };
+  const auto share = [&](size_t i) { return DominantShare(unit, room.FreeAt(i) - unit * here[i]); };
   std::vector<size_t> order;
   for (int64_t placed = 0; placed < units; ++placed) {
     size_t best = NodeRoom::kNone;

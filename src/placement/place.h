@@ -26,8 +26,8 @@ std::optional<PlacementRule> PlacementRuleOf(std::string_view name);
 std::vector<PlacedUnits> PlaceUnits(const NodeRoom& room, const Resources& unit, int64_t units,
                                     PlacementRule rule);
 
-// All on one node, as many as fit, at most `units`: on the node with room for the most, among equals
-// the tightest. Nullopt: not even one fits.
+// All on one node, as many as fit, at most `units`: on the node with room for the most, among
+// equals the tightest. Nullopt: not even one fits.
 std::optional<PlacedUnits> PlaceOnOneNode(const NodeRoom& room, const Resources& unit,
                                           int64_t units);
 

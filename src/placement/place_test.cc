@@ -29,8 +29,7 @@ constexpr Resources kGpu{.gpus = 1};
 using Parts = std::vector<PlacedUnits>;
 
 TEST(Place, OneNodeWhereItIsTightest) {
-  EXPECT_EQ(PlaceUnits(RoomOf({8, 3, 5}), kGpu, 3, PlacementRule::kPack),
-            (Parts{{NodeId{2}, 3}}));
+  EXPECT_EQ(PlaceUnits(RoomOf({8, 3, 5}), kGpu, 3, PlacementRule::kPack), (Parts{{NodeId{2}, 3}}));
   EXPECT_EQ(PlaceUnits(RoomOf({8, 3, 5}), kGpu, 4, PlacementRule::kConsolidate),
             (Parts{{NodeId{3}, 4}}));
 }

@@ -46,12 +46,13 @@ struct ViewJob {
   int role_count = 1;
   std::array<ViewRole, kMaxRoles> roles;
   Instant submitted;
-  Instant started;                    // of this attempt; meaningless before
-  bool has_started = false;           // a replica of this attempt exists (running or frozen)
-  int64_t memory_bytes = 0;           // request, then the measured peak
-  int64_t losses = 0;                 // finite losses reported in this attempt
-  std::optional<double> target;       // the loss that its user wants, as the forecast counts it
-  int64_t remaining_iterations = -1;  // until its own stop rule or what its user expects; -1: unknown
+  Instant started;               // of this attempt; meaningless before
+  bool has_started = false;      // a replica of this attempt exists (running or frozen)
+  int64_t memory_bytes = 0;      // request, then the measured peak
+  int64_t losses = 0;            // finite losses reported in this attempt
+  std::optional<double> target;  // the loss that its user wants, as the forecast counts it
+  int64_t remaining_iterations =
+      -1;  // until its own stop rule or what its user expects; -1: unknown
   // The last round in which it held units, or which was the last when it was submitted.
   int64_t units_round = 0;
   // What its user expects of the whole run at its requested size; may be wrong. Negative: unknown.

@@ -56,7 +56,7 @@ bool TextSuffices(EndReason reason) {
 
 std::string PhaseText(const JobSummary& job) {
   if (job.paused && !IsFinal(job.phase)) return "paused";
-  if (job.phase == JobPhase::kQueued && job.attempt > 0) return "retrying";
+  if (job.phase == JobPhase::kQueued && job.end.reason != EndReason::kNone) return "retrying";
   if (job.phase == JobPhase::kRunning && job.cores <= 0 && !job.roles.empty()) return "frozen";
   return JobPhaseName(job.phase);
 }

@@ -46,6 +46,7 @@ struct JobSummary {
   JobPhase phase = JobPhase::kQueued;
   bool paused = false;
   int attempt = 0;
+  int failures = 0;  // attempts that failed and were retried
   std::vector<RoleSummary> roles;
   double cores = 0;                  // as decided
   std::optional<double> cores_used;  // as measured over the last seconds

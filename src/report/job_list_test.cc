@@ -32,6 +32,7 @@ TEST(JobList, NamesPhasesThatNeedMoreThanOneWord) {
   EXPECT_EQ(PhaseText(job), "paused");
   job = SampleWaitingJob();
   job.attempt = 1;
+  job.end.reason = EndReason::kExited;
   EXPECT_EQ(PhaseText(job), "retrying");
   EXPECT_EQ(EndText({EndReason::kOutOfMemory, 0, 9, "limit 512 MiB, peak 512 MiB"}),
             "out of memory: limit 512 MiB, peak 512 MiB");

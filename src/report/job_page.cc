@@ -158,7 +158,8 @@ std::string JobPageText(const JobPage& job_page, WallTime now, const TextStyle& 
   page.Line("submitted", TimeText(job.submitted, now));
   page.Line("started", TimeText(job.started, now));
   page.Line("ended", TimeText(job.ended, now));
-  page.Line("attempt", fmt::format("{} of at most {}", job.attempt, spec.retry.limit + 1));
+  page.Line("attempt", fmt::format("{} of at most {}", std::min(job.attempt, job.failures + 1),
+                                   spec.retry.limit + 1));
   page.Line("CPU time", SecondsText(job.cpu_seconds));
   page.Line("memory", fmt::format("{} asked for, {} at most so far", FormatBytes(job.memory_bytes),
                                   FormatBytes(job.memory_peak_bytes)));

@@ -171,7 +171,7 @@ std::string SizeLine(const RoleSummary& role, const JobSummary& job) {
 }
 
 std::string WaitingLine(const JobSummary& job) {
-  if (job.phase == JobPhase::kQueued && job.attempt > 0) {
+  if (job.phase == JobPhase::kQueued && job.end.reason != EndReason::kNone) {
     return fmt::format("Attempt {} failed ({}); it waits before the next.\n", job.attempt,
                        EndText(job.end));
   }

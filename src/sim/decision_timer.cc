@@ -40,8 +40,8 @@ PolicyRegistry TimedPolicies(const PolicyRegistry& policies, const Clock* clock,
                              DecisionTimes& times) {
   PolicyRegistry timed;
   for (PolicyRegistry::Entry entry : policies.entries()) {
-    entry.make = [make = std::move(entry.make), clock, &times](
-                     const PolicyOptions& options) -> Result<std::unique_ptr<Policy>> {
+    entry.make = [make = std::move(entry.make), clock,
+                  &times](const PolicyOptions& options) -> Result<std::unique_ptr<Policy>> {
       METE_ASSIGN_OR_RETURN(std::unique_ptr<Policy> policy, make(options));
       return std::make_unique<TimedPolicy>(std::move(policy), clock, times);
     };

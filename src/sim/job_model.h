@@ -19,9 +19,9 @@
 namespace mete {
 
 struct Pace {
-  double rate = 0;                                          // progress a second; 0: stands still
+  double rate = 0;                                         // progress a second; 0: stands still
   double until = std::numeric_limits<double>::infinity();  // progress at which the rate changes
-  double cores = 0;                                         // CPU cores kept busy meanwhile
+  double cores = 0;                                        // CPU cores kept busy meanwhile
 };
 
 enum class Reporting {

@@ -46,8 +46,7 @@ double JobProgress::AdvanceTo(Instant now, std::vector<Report>* reports) {
 void JobProgress::Work(Instant now, std::vector<Report>* reports) {
   const double from = progress_;
   const double end = std::min(pace_.until, model_->length());
-  progress_ = now == next_change_ ? end
-                                  : std::min(end, from + pace_.rate * ToSeconds(now - at_));
+  progress_ = now == next_change_ ? end : std::min(end, from + pace_.rate * ToSeconds(now - at_));
   PassCheckpoints(now - at_, from);
   running_ += now - at_;
 
@@ -59,8 +58,7 @@ void JobProgress::Work(Instant now, std::vector<Report>* reports) {
   for (; iteration <= last; ++iteration) {
     Report report;
     report.iteration = iteration;
-    report.time =
-        std::min(now, After(at_, (static_cast<double>(iteration) - from) / pace_.rate));
+    report.time = std::min(now, After(at_, (static_cast<double>(iteration) - from) / pace_.rate));
     if (reporting == Reporting::kLosses) report.loss = model_->LossAfter(iteration);
     reports->push_back(std::move(report));
   }

@@ -21,9 +21,7 @@ class Stepped final : public JobModel {
   }
   double LoadingSeconds(const Layout& layout) const override { return 2 / layout.cores; }
   Reporting reporting() const override { return Reporting::kLosses; }
-  double LossAfter(int64_t iteration) const override {
-    return 10 - static_cast<double>(iteration);
-  }
+  double LossAfter(int64_t iteration) const override { return 10 - static_cast<double>(iteration); }
   double SecondsAlone(const JobSpec&, const Resources&, double) const override { return 1; }
 };
 

@@ -20,17 +20,17 @@ struct JobOutcome {
   Instant first_ran = Instant::max();  // its first replica ran; never: Instant::max()
   Instant ended = Instant::max();
   JobPhase phase = JobPhase::kQueued;
-  bool known = false;           // false: no job has this id
-  int32_t restarts = 0;         // starts after the first
-  int32_t resizes = 0;          // changes of size while it had replicas, restarts for them included
-  int32_t failures = 0;         // of the job, its node or its runner
-  double gpu_seconds = 0;       // held
-  double core_seconds = 0;      // held
-  double cpu_seconds = 0;       // used
-  double seconds_alone = 0;     // on 1/n of the cluster, n: jobs there meanwhile, mean; 0: unknown
-  Resources held;               // now
+  bool known = false;        // false: no job has this id
+  int32_t restarts = 0;      // starts after the first
+  int32_t resizes = 0;       // changes of size while it had replicas, restarts for them included
+  int32_t failures = 0;      // of the job, its node or its runner
+  double gpu_seconds = 0;    // held
+  double core_seconds = 0;   // held
+  double cpu_seconds = 0;    // used
+  double seconds_alone = 0;  // on 1/n of the cluster, n: jobs there meanwhile, mean; 0: unknown
+  Resources held;            // now
   Instant held_since;
-  double jobs_integral = 0;     // of the number of jobs over time, at its arrival
+  double jobs_integral = 0;  // of the number of jobs over time, at its arrival
 };
 
 // Integrals over time, from the first arrival to now.
@@ -108,8 +108,7 @@ void Ledger::Completed(JobId job, Instant now, SecondsAlone seconds_alone) {
   Advance(now);
   JobOutcome& outcome = outcomes_[job];
   const double stayed = ToSeconds(now - outcome.arrived);
-  const double jobs =
-      stayed > 0 ? (integrals_.job_seconds - outcome.jobs_integral) / stayed : 1.0;
+  const double jobs = stayed > 0 ? (integrals_.job_seconds - outcome.jobs_integral) / stayed : 1.0;
   outcome.seconds_alone = seconds_alone(capacity_, 1 / (jobs > 1 ? jobs : 1.0));
 }
 

@@ -90,8 +90,7 @@ RunMetrics MeasureRun(Simulation& simulation) {
   metrics.fragmentation = Ratio(sums.free_in_pieces, sums.free_while_waiting);
   const DecisionTimes& times = simulation.decision_times();
   metrics.decisions = times.decisions;
-  metrics.mean_decision_seconds =
-      Ratio(times.total_seconds, static_cast<double>(times.decisions));
+  metrics.mean_decision_seconds = Ratio(times.total_seconds, static_cast<double>(times.decisions));
   metrics.longest_decision_seconds = times.longest_seconds;
   return metrics;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // What a run was worth, in figures. Times are seconds, from a job's arrival unless named; jobs that
-// could not be submitted count in `infeasible` and nowhere else, under every policy alike. Means and
-// quantiles are over the jobs that completed.
+// could not be submitted count in `infeasible` and nowhere else, under every policy alike. Means
+// and quantiles are over the jobs that completed.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ struct RunMetrics {
   double p50_completion_seconds = 0;
   double p95_completion_seconds = 0;
   double p99_completion_seconds = 0;
-  double makespan_seconds = 0;  // first arrival to last end
+  double makespan_seconds = 0;       // first arrival to last end
   double mean_queueing_seconds = 0;  // arrival to the first replica
   // (waiting and running) / max(running, 10 s), at least 1 (Feitelson): mean over jobs.
   double mean_bounded_slowdown = 0;

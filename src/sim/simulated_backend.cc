@@ -8,9 +8,7 @@
 namespace mete {
 namespace {
 
-Instant Later(Instant from, Duration by) {
-  return by > kNever - from ? kNever : from + by;
-}
+Instant Later(Instant from, Duration by) { return by > kNever - from ? kNever : from + by; }
 
 // Units that a replica stands for: its share in place, or what it was started with.
 int64_t UnitsOf(const ReplicaDesired& wanted, const RoleSpec& role) {
@@ -187,8 +185,7 @@ void SimulatedBackend::AddReplica(const ReplicaDesired& wanted, Instant now) {
       ReplicaRunning{.id = wanted.id, .pid = static_cast<int64_t>(wanted.id.value)});
 }
 
-void SimulatedBackend::ChangeReplica(Replica& replica, const ReplicaDesired& wanted,
-                                     Instant now) {
+void SimulatedBackend::ChangeReplica(Replica& replica, const ReplicaDesired& wanted, Instant now) {
   Job& job = jobs_[replica.job];
   const RoleSpec& role = job.spec->roles[static_cast<size_t>(replica.role)];
   const bool frozen = wanted.state == DesiredState::kFrozen;
@@ -212,8 +209,8 @@ void SimulatedBackend::StopReplica(Replica& replica, const ReplicaDesired& wante
     replica.stopped_by = Later(now, job.progress->model().StopTime());
     replica.stop_reason = wanted.stop_reason;
   }
-  replica.ends_at = std::min({replica.ends_at, replica.stopped_by,
-                              Later(now, wanted.termination.grace)});
+  replica.ends_at =
+      std::min({replica.ends_at, replica.stopped_by, Later(now, wanted.termination.grace)});
   replica.stop_signal = replica.ends_at < replica.stopped_by ? 9 : wanted.termination.signal;
   if (replica.ends_at <= now) {
     Touch(job, now);
@@ -242,8 +239,8 @@ void SimulatedBackend::EndReplica(Replica& replica, End end, Instant now) {
 }
 
 void SimulatedBackend::ObserveGone(const Replica& replica) {
-  observed_.emplace_back(ReplicaGone{
-      .id = replica.id, .end = replica.end, .cpu_seconds = replica.cpu_seconds});
+  observed_.emplace_back(
+      ReplicaGone{.id = replica.id, .end = replica.end, .cpu_seconds = replica.cpu_seconds});
 }
 
 void SimulatedBackend::Hold(Replica& replica, const Resources& amount, Instant now) {

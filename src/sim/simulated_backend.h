@@ -101,7 +101,7 @@ class SimulatedBackend final : public Backend {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
     std::optional<JobProgress> progress;
-    std::vector<uint32_t> replicas;  // slots, not ended
+    std::vector<uint32_t> replicas;             // slots, not ended
     std::array<int64_t, kMaxRoles> units = {};  // by role, when it last ran
     EventHandle event = kNoEvent;
     Instant report_at = kNever;

@@ -82,8 +82,7 @@ void SimulatedBackend::Schedule(Job& job, Instant now) {
   Instant at = job.progress->next_change();
   if (job.progress->finished()) {
     at = job.completed ? kNever : now;
-  } else if (job.progress->runs() &&
-             job.progress->model().reporting() != Reporting::kNothing) {
+  } else if (job.progress->runs() && job.progress->model().reporting() != Reporting::kNothing) {
     if (job.report_at < now || job.report_at == kNever) {
       job.report_at = now + options_.report_every;
     }
@@ -148,8 +147,8 @@ void SimulatedBackend::TellReports(Job& job) {
   Replica* teller = nullptr;
   for (const uint32_t slot : job.replicas) {
     Replica& replica = replicas_[slot];
-    if (teller == nullptr || std::pair(replica.role, replica.index) <
-                                 std::pair(teller->role, teller->index)) {
+    if (teller == nullptr ||
+        std::pair(replica.role, replica.index) < std::pair(teller->role, teller->index)) {
       teller = &replica;
     }
   }

@@ -12,8 +12,8 @@ struct StandStill {
   double bytes_per_second = 0;  // 0: nothing is moved
 
   Duration Of(double state_bytes) const {
-    return constant + (bytes_per_second > 0 ? FromSeconds(state_bytes / bytes_per_second)
-                                            : Duration::zero());
+    return constant +
+           (bytes_per_second > 0 ? FromSeconds(state_bytes / bytes_per_second) : Duration::zero());
   }
   bool operator==(const StandStill&) const = default;
 };
