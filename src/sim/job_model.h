@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "base/time.h"
 #include "cluster/job.h"
 #include "cluster/resources.h"
+#include "forecast/scaling_model.h"
 #include "sim/layout.h"
 
 namespace mete {
@@ -39,18 +41,26 @@ class JobModel {
   // The pace from `progress` on. The layout lacks nothing that the job asked for to begin.
   virtual Pace PaceAt(double progress, const Layout& layout) = 0;
 
-  // What each start costs before there is any progress (imports, reading data): seconds on this
-  // layout, all of whose cores it keeps busy.
-  virtual double LoadingSeconds(const Layout&) const { return 0; }
+  // What each start costs before there is any progress (imports, reading data): how much of all
+  // that is done in a second on this layout. Infinite: there is nothing to load.
+  virtual Pace LoadingPace(const Layout&) const {
+    return {.rate = std::numeric_limits<double>::infinity()};
+  }
   // What a resize or a restart has to move.
   virtual double state_bytes() const { return 0; }
   // From being asked to end until it has ended: its checkpoint.
   virtual Duration StopTime() const { return {}; }
   virtual int exit_code() const { return 0; }
 
+  // What the job, its framework or its user says of its speed at other sizes, when there is
+  // something new to say: asked at its arrival and whenever it is looked at. Null: nothing.
+  virtual std::shared_ptr<const ScalingModel> NewHints() { return nullptr; }
+
   virtual Reporting reporting() const { return Reporting::kNothing; }
   // The loss that it reports after `iteration`, from 1 to length(). Of kLosses only.
   virtual double LossAfter(int64_t) const { return std::numeric_limits<double>::quiet_NaN(); }
+  // The least loss that the training can come to, by which progress in quality is judged.
+  virtual double LeastLoss() const { return std::numeric_limits<double>::quiet_NaN(); }
 
   // The seconds that the whole job takes if it has this share (0 to 1) of the cluster to itself all
   // the time, at its best layout there; what cannot run on so little takes turns, as Themis (NSDI

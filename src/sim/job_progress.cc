@@ -31,9 +31,8 @@ double JobProgress::AdvanceTo(Instant now, std::vector<Report>* reports) {
       cpu_seconds = 0;
       break;
     case Stage::kLoading:
-      loading_left_ = now == next_change_
-                          ? 0
-                          : std::max(0.0, loading_left_ - ToSeconds(passed) / loading_seconds_);
+      loading_left_ =
+          now == next_change_ ? 0 : std::max(0.0, loading_left_ - ToSeconds(passed) * pace_.rate);
       break;
     case Stage::kWork:
       Work(now, reports);
@@ -84,11 +83,10 @@ void JobProgress::SetLayout(const std::optional<Layout>& layout) {
     return;
   }
   if (loading_left_ > 0) {
-    loading_seconds_ = model_->LoadingSeconds(*layout) * layout->slowdown;
-    if (loading_seconds_ > 0) {
+    pace_ = model_->LoadingPace(*layout);
+    if (std::isfinite(pace_.rate)) {
       stage_ = Stage::kLoading;
-      pace_.cores = layout->cores;
-      next_change_ = After(at_, loading_seconds_ * loading_left_);
+      next_change_ = After(at_, loading_left_ / pace_.rate);
       return;
     }
     loading_left_ = 0;

@@ -68,8 +68,7 @@ class JobProgress {
   Instant at_;  // brought up to here
   Instant next_change_ = kNever;
   Duration delay_left_{};
-  double loading_left_ = 1;     // of the whole
-  double loading_seconds_ = 0;  // the whole, at the present layout
+  double loading_left_ = 1;  // of the whole
   Pace pace_;
   double progress_ = 0;
   Duration running_{};  // time spent working, all starts together

@@ -19,7 +19,9 @@ class Stepped final : public JobModel {
     if (progress < 3) return {.rate = 2 * layout.cores, .until = 3, .cores = layout.cores};
     return {.rate = layout.cores, .cores = layout.cores};
   }
-  double LoadingSeconds(const Layout& layout) const override { return 2 / layout.cores; }
+  Pace LoadingPace(const Layout& layout) const override {
+    return {.rate = layout.cores / 2, .cores = layout.cores};
+  }
   Reporting reporting() const override { return Reporting::kLosses; }
   double LossAfter(int64_t iteration) const override { return 10 - static_cast<double>(iteration); }
   double SecondsAlone(const JobSpec&, const Resources&, double) const override { return 1; }

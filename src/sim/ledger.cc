@@ -109,9 +109,29 @@ void Ledger::Ended(JobId job, JobPhase phase, Instant now) {
   Settle(outcome, now);
   outcome.phase = phase;
   outcome.ended = now;
+  if (LossesOf(job) != nullptr) {
+    losses_[job].End(now);
+    std::erase(training_, job);
+  }
   --live_jobs_;
   ++ended_jobs_;
   if (outcome.held == Resources()) --waiting_jobs_;
+}
+
+void Ledger::ExpectLosses(JobId job, double first, double least) {
+  losses_[job] = LossOutcome(outcomes_[job].arrived, first, least);
+  training_.push_back(job);
+}
+
+void Ledger::Losses(JobId job, std::span<const Report> reports) {
+  if (LossesOf(job) == nullptr) return;
+  LossOutcome& losses = losses_[job];
+  for (const Report& report : reports) losses.Add(report.time, report.loss);
+}
+
+const LossOutcome* Ledger::LossesOf(JobId job) const {
+  const LossOutcome* losses = losses_.Find(job);
+  return losses == nullptr || !losses->known() ? nullptr : losses;
 }
 
 }  // namespace mete

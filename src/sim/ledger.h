@@ -5,13 +5,16 @@
 // that a million jobs cost one record each.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
 #include "cluster/job_record.h"
 #include "cluster/node.h"
+#include "runner/report.h"
 #include "sim/id_table.h"
+#include "sim/loss_outcome.h"
 
 namespace mete {
 
@@ -63,7 +66,14 @@ class Ledger {
   template <typename SecondsAlone>
   void Completed(JobId job, Instant now, SecondsAlone seconds_alone);
   void Ended(JobId job, JobPhase phase, Instant now);
+  // Of a job that has arrived: losses will come, the first and the least of which these are.
+  void ExpectLosses(JobId job, double first, double least);
+  void Losses(JobId job, std::span<const Report> reports);
 
+  // Null: its losses are not followed.
+  const LossOutcome* LossesOf(JobId job) const;
+  // Those that are there and whose losses are followed.
+  const std::vector<JobId>& training() const { return training_; }
   const IdTable<JobId, JobOutcome>& outcomes() const { return outcomes_; }
   // Brought up to `now`.
   const ClusterIntegrals& IntegralsAt(Instant now);
@@ -89,6 +99,8 @@ class Ledger {
   void Settle(JobOutcome& outcome, Instant now);
 
   IdTable<JobId, JobOutcome> outcomes_;
+  IdTable<JobId, LossOutcome> losses_;
+  std::vector<JobId> training_;
   IdTable<NodeId, NodeState> nodes_;
   ClusterIntegrals integrals_;
   Instant at_;

@@ -1,6 +1,7 @@
 #include "sim/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace mete {
@@ -24,6 +25,36 @@ double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 constexpr double kSlowdownBoundSeconds = 10;
 constexpr double kUnfair = 1.05;
 
+void MeasureLosses(const Ledger& ledger, RunMetrics& metrics) {
+  constexpr size_t kCount = LossOutcome::kReductions.size();
+  std::array<int64_t, kCount> reached = {};
+  const auto& outcomes = ledger.outcomes();
+  for (size_t i = 0; i < outcomes.values().size(); ++i) {
+    const LossOutcome* losses = ledger.LossesOf(JobId{outcomes.first().value + i});
+    if (losses == nullptr) continue;
+    ++metrics.training_jobs;
+    metrics.loss_integral_seconds += losses->integral_seconds();
+    for (size_t which = 0; which < kCount; ++which) {
+      const Instant at = losses->reached(which);
+      if (at == kNever) {
+        ++metrics.reduction_missed[which];
+        continue;
+      }
+      ++reached[which];
+      metrics.reduction_seconds[which] += ToSeconds(at - outcomes.values()[i].arrived);
+      metrics.reduction_from_first_seconds[which] += ToSeconds(at - losses->first_loss_at());
+    }
+  }
+  metrics.loss_integral_seconds =
+      Ratio(metrics.loss_integral_seconds, static_cast<double>(metrics.training_jobs));
+  for (size_t which = 0; which < kCount; ++which) {
+    const auto count = static_cast<double>(reached[which]);
+    metrics.reduction_seconds[which] = Ratio(metrics.reduction_seconds[which], count);
+    metrics.reduction_from_first_seconds[which] =
+        Ratio(metrics.reduction_from_first_seconds[which], count);
+  }
+}
+
 }  // namespace
 
 RunMetrics MeasureRun(Simulation& simulation) {
@@ -31,12 +62,14 @@ RunMetrics MeasureRun(Simulation& simulation) {
   std::vector<double> completions, queueing, slowdowns;
   Instant first = kNever;
   Instant last;
+  Instant last_arrival;
   int64_t resizes = 0, restarts = 0, failures = 0, judged = 0, unfair = 0;
   double gpu_seconds = 0, core_seconds = 0, cpu_seconds = 0;
   for (const JobOutcome& job : simulation.ledger().outcomes().values()) {
     if (!job.known) continue;
     ++metrics.jobs;
     first = std::min(first, job.arrived);
+    last_arrival = std::max(last_arrival, job.arrived);
     resizes += job.resizes;
     restarts += job.restarts;
     failures += job.failures;
@@ -88,6 +121,9 @@ RunMetrics MeasureRun(Simulation& simulation) {
   metrics.failures_per_job = Ratio(static_cast<double>(failures), jobs);
   metrics.unfair_fraction = Ratio(static_cast<double>(unfair), static_cast<double>(judged));
   metrics.fragmentation = Ratio(sums.free_in_pieces, sums.free_while_waiting);
+  MeasureLosses(simulation.ledger(), metrics);
+  metrics.mean_loss = simulation.quality().MeanLoss(first, last_arrival);
+  metrics.cores_by_quality = simulation.quality().Shares();
   const DecisionTimes& times = simulation.decision_times();
   metrics.decisions = times.decisions;
   metrics.mean_decision_seconds = Ratio(times.total_seconds, static_cast<double>(times.decisions));
@@ -97,7 +133,7 @@ RunMetrics MeasureRun(Simulation& simulation) {
 
 std::vector<std::pair<std::string, double>> NamedMetrics(const RunMetrics& metrics) {
   const RunMetrics& m = metrics;
-  return {
+  std::vector<std::pair<std::string, double>> named = {
       {"jobs", static_cast<double>(m.jobs)},
       {"completed", static_cast<double>(m.completed)},
       {"failed", static_cast<double>(m.failed)},
@@ -121,10 +157,28 @@ std::vector<std::pair<std::string, double>> NamedMetrics(const RunMetrics& metri
       {"worst_fairness", m.worst_fairness},
       {"unfair_fraction", m.unfair_fraction},
       {"fragmentation", m.fragmentation},
+  };
+  if (m.training_jobs > 0) {
+    for (size_t i = 0; i < LossOutcome::kReductions.size(); ++i) {
+      const std::string name = "time_to_" + std::to_string(LossOutcome::kReductions[i]);
+      named.emplace_back(name + "_seconds", m.reduction_seconds[i]);
+      named.emplace_back(name + "_from_first_seconds", m.reduction_from_first_seconds[i]);
+      named.emplace_back("missed_" + std::to_string(LossOutcome::kReductions[i]),
+                         static_cast<double>(m.reduction_missed[i]));
+    }
+    named.emplace_back("loss_integral_seconds", m.loss_integral_seconds);
+    named.emplace_back("mean_loss", m.mean_loss);
+    named.emplace_back("cores_of_worst_quarter", m.cores_by_quality[0]);
+    named.emplace_back("cores_of_next_quarter", m.cores_by_quality[1]);
+    named.emplace_back("cores_of_better_half", m.cores_by_quality[2]);
+  }
+  const std::vector<std::pair<std::string, double>> deciding = {
       {"decisions", static_cast<double>(m.decisions)},
       {"mean_decision_seconds", m.mean_decision_seconds},
       {"longest_decision_seconds", m.longest_decision_seconds},
   };
+  named.insert(named.end(), deciding.begin(), deciding.end());
+  return named;
 }
 
 }  // namespace mete

@@ -4,6 +4,7 @@
 // could not be submitted count in `infeasible` and nowhere else, under every policy alike. Means
 // and quantiles are over the jobs that completed.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -43,6 +44,17 @@ struct RunMetrics {
   double unfair_fraction = 0;  // of the jobs: above 1.05
   // While somebody waits with nothing: the part of what is free that lies on nodes partly taken.
   double fragmentation = 0;
+  // Of jobs that report losses (loss_outcome.h), by index into kReductions: mean time to that
+  // reduction of those that reached it, from their arrival and from their first loss, and how many
+  // never did. All 0 where nobody reports losses.
+  int64_t training_jobs = 0;
+  std::array<double, LossOutcome::kReductions.size()> reduction_seconds = {};
+  std::array<double, LossOutcome::kReductions.size()> reduction_from_first_seconds = {};
+  std::array<int64_t, LossOutcome::kReductions.size()> reduction_missed = {};
+  double loss_integral_seconds = 0;
+  // Where quality was sampled (quality_sampler.h).
+  double mean_loss = 0;  // normalised, of jobs that are there, from the first arrival to the last
+  std::array<double, 3> cores_by_quality = {};
   int64_t decisions = 0;
   double mean_decision_seconds = 0;  // really passed
   double longest_decision_seconds = 0;

@@ -10,19 +10,11 @@ namespace {
 
 Instant Later(Instant from, Duration by) { return by > kNever - from ? kNever : from + by; }
 
-// Units that a replica stands for: its share in place, or what it was started with.
-int64_t UnitsOf(const ReplicaDesired& wanted, const RoleSpec& role) {
-  if (role.scaling == Scaling::kReplicas) return 1;
-  if (role.unit.cpu_millis > 0 && wanted.cpu_millis >= 0) {
-    return wanted.cpu_millis / role.unit.cpu_millis;
-  }
-  return role.min_units;
-}
-
+// What is not controlled holds nothing; what is frozen, no CPU.
 Resources HeldBy(const ReplicaDesired& wanted, const RoleSpec& role) {
   if (wanted.cpu_millis < 0) return {};
-  Resources held = role.unit * UnitsOf(wanted, role);
-  held.cpu_millis = wanted.cpu_millis;
+  Resources held = role.unit * wanted.units;
+  held.cpu_millis = wanted.state == DesiredState::kFrozen ? 0 : wanted.cpu_millis;
   return held;
 }
 
@@ -146,6 +138,7 @@ void SimulatedBackend::AddReplica(const ReplicaDesired& wanted, Instant now) {
     return;
   }
   Touch(*job, now);
+  CountReplicas(*job, wanted);
   const double bytes = job->progress->model().state_bytes();
   if (!job->replicas.empty()) {
     if (job->progress->runs()) job->progress->Hold(options_.costs.resize.Of(bytes));
@@ -177,7 +170,7 @@ void SimulatedBackend::AddReplica(const ReplicaDesired& wanted, Instant now) {
   replica.frozen = wanted.state == DesiredState::kFrozen;
   job->replicas.push_back(slot);
   const RoleSpec& role = job->spec->roles[static_cast<size_t>(wanted.role)];
-  replica.units = UnitsOf(wanted, role);
+  replica.units = wanted.units;
   replica.cpu_millis = wanted.cpu_millis;
   Hold(replica, HeldBy(wanted, role), now);
   ledger_.Ran(job->id, now);
@@ -185,18 +178,28 @@ void SimulatedBackend::AddReplica(const ReplicaDesired& wanted, Instant now) {
       ReplicaRunning{.id = wanted.id, .pid = static_cast<int64_t>(wanted.id.value)});
 }
 
+// How many replicas the job is to have; whether that is news.
+bool SimulatedBackend::CountReplicas(Job& job, const ReplicaDesired& wanted) {
+  bool news = false;
+  for (size_t role = 0; role < wanted.counts.size() && role < job.wanted.size(); ++role) {
+    news |= job.wanted[role] != wanted.counts[role].replicas;
+    job.wanted[role] = wanted.counts[role].replicas;
+  }
+  return news;
+}
+
 void SimulatedBackend::ChangeReplica(Replica& replica, const ReplicaDesired& wanted, Instant now) {
   Job& job = jobs_[replica.job];
   const RoleSpec& role = job.spec->roles[static_cast<size_t>(replica.role)];
   const bool frozen = wanted.state == DesiredState::kFrozen;
-  const int64_t units = UnitsOf(wanted, role);
-  if (replica.frozen == frozen && replica.units == units &&
+  const bool counted = CountReplicas(job, wanted);
+  if (!counted && replica.frozen == frozen && replica.units == wanted.units &&
       replica.cpu_millis == wanted.cpu_millis) {
     return;
   }
   Touch(job, now);
   replica.frozen = frozen;
-  replica.units = units;
+  replica.units = wanted.units;
   replica.cpu_millis = wanted.cpu_millis;
   Hold(replica, HeldBy(wanted, role), now);
 }
@@ -259,6 +262,10 @@ void SimulatedBackend::LoseReplica(ReplicaId id) {
   ledger_.Failed(job.id);
   EndReplica(*replica, {.reason = EndReason::kRunnerLost}, now);
   Relayout(now);
+}
+
+void SimulatedBackend::Publish(JobId job, std::shared_ptr<const ScalingModel> scaling) {
+  observed_.emplace_back(JobHints{.job = job, .scaling = std::move(scaling)});
 }
 
 const JobProgress* SimulatedBackend::ProgressOf(JobId job) const {

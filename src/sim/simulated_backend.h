@@ -63,6 +63,8 @@ class SimulatedBackend final : public Backend {
   // What is due by the clock happens, and is observed.
   void RunDue();
 
+  // What the job says of its speed at other sizes.
+  void Publish(JobId job, std::shared_ptr<const ScalingModel> scaling);
   // The runner dies, and with it the replica.
   void LoseReplica(ReplicaId id);
 
@@ -101,8 +103,9 @@ class SimulatedBackend final : public Backend {
     JobId id;
     std::shared_ptr<const JobSpec> spec;
     std::optional<JobProgress> progress;
-    std::vector<uint32_t> replicas;             // slots, not ended
-    std::array<int64_t, kMaxRoles> units = {};  // by role, when it last ran
+    std::vector<uint32_t> replicas;              // slots, not ended
+    std::array<int64_t, kMaxRoles> wanted = {};  // replicas by role, as last desired
+    std::array<int64_t, kMaxRoles> units = {};   // by role, when it last ran
     EventHandle event = kNoEvent;
     Instant report_at = kNever;
     std::vector<Report> unreported;
@@ -119,6 +122,7 @@ class SimulatedBackend final : public Backend {
   Job* JobFor(const ReplicaDesired& wanted);
   void ApplyOne(const ReplicaDesired& wanted, Instant now);
   void AddReplica(const ReplicaDesired& wanted, Instant now);
+  bool CountReplicas(Job& job, const ReplicaDesired& wanted);
   void ChangeReplica(Replica& replica, const ReplicaDesired& wanted, Instant now);
   void StopReplica(Replica& replica, const ReplicaDesired& wanted, Instant now);
   void EndReplica(Replica& replica, End end, Instant now);

@@ -2,6 +2,7 @@
 // it, and looked at again when their next event is due.
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -13,7 +14,11 @@ void SimulatedBackend::Touch(Job& job, Instant now) {
   if (job.dirty) return;
   job.dirty = true;
   dirty_.push_back(job_slots_[job.id] - 1);
+  const size_t told = job.unreported.size();
   const double cpu_seconds = job.progress->AdvanceTo(now, &job.unreported);
+  if (job.unreported.size() > told) {
+    ledger_.Losses(job.id, std::span(job.unreported).subspan(told));
+  }
   if (cpu_seconds <= 0) return;
   ledger_.Used(job.id, cpu_seconds);
   // Each running replica had its part of it.
@@ -54,14 +59,15 @@ void SimulatedBackend::Relayout(Instant now) {
 std::optional<Layout> SimulatedBackend::LayoutOf(const Job& job) {
   parts_.clear();
   Layout layout;
+  std::array<int64_t, kMaxRoles> replicas = {};
   for (const uint32_t slot : job.replicas) {
     const Replica& replica = replicas_[slot];
     const Scaling scaling = job.spec->roles[static_cast<size_t>(replica.role)].scaling;
     if (!replica.Runs()) {
-      // A gang waits for each of its members.
       if (scaling != Scaling::kReplicas) return std::nullopt;
       continue;
     }
+    ++replicas[static_cast<size_t>(replica.role)];
     const bool new_node = std::ranges::none_of(
         parts_, [&](const LayoutPart& part) { return part.node == replica.node; });
     layout.nodes += new_node ? 1 : 0;
@@ -73,6 +79,9 @@ std::optional<Layout> SimulatedBackend::LayoutOf(const Job& job) {
   }
   for (size_t role = 0; role < job.spec->roles.size(); ++role) {
     if (layout.units[role] == 0) return std::nullopt;
+    // A gang waits for each of its members.
+    const bool gang = job.spec->roles[role].scaling != Scaling::kReplicas;
+    if (gang && replicas[role] < job.wanted[role]) return std::nullopt;
   }
   layout.parts = parts_;
   return layout;
@@ -107,6 +116,7 @@ void SimulatedBackend::JobDue(Job& job, Instant now) {
     if (job.progress->model().reporting() != Reporting::kNothing) TellUsage(job, now);
     job.report_at = now + options_.report_every;
   }
+  if (auto scaling = job.progress->model().NewHints()) Publish(job.id, std::move(scaling));
   if (!over) return;
   const int exit_code = job.progress->model().exit_code();
   job.completed = exit_code == 0;
@@ -138,7 +148,7 @@ void SimulatedBackend::ReleaseIfOver(Job& job) {
   job.progress.reset();
   job.unreported.clear();
   job.report_at = kNever;
-  job.units = {};
+  job.units = job.wanted = {};
   job.started = job.completed = false;
 }
 

@@ -26,7 +26,9 @@ Simulation::Simulation(SimulationOptions options, const PolicyRegistry& policies
       policies_(TimedPolicies(policies, options.real_clock, decision_times_)),
       engine_(std::make_unique<Engine>(std::move(options.engine), clock_, executor_, backend_,
                                        store_, policies_)),
-      workload_(workload) {}
+      workload_(workload),
+      sample_every_(options.sample_every),
+      next_sample_(sample_every_ > Duration::zero() ? Instant() + sample_every_ : kNever) {}
 
 Status Simulation::Begin() {
   METE_RETURN_IF_ERROR(policies_.Make(engine_->options().default_policy));
@@ -41,7 +43,7 @@ bool Simulation::Step() {
   const Instant arrival = next_arrival_ ? next_arrival_->at : kNever;
   const Instant event = backend_.NextAt();
   const Instant timer = executor_.NextAt().value_or(kNever);
-  const Instant next = std::max(clock_.Now(), std::min({arrival, event, timer}));
+  const Instant next = std::max(clock_.Now(), std::min({arrival, event, timer, next_sample_}));
   const bool only_rounds = arrival == kNever && event == kNever;
   idle_steps_ = only_rounds ? idle_steps_ + 1 : 0;
   if (next == kNever || idle_steps_ > kIdleStepsMax) {
@@ -49,6 +51,10 @@ bool Simulation::Step() {
     return false;
   }
   clock_.AdvanceTo(next);
+  if (next_sample_ <= next) {
+    quality_.Sample(ledger_, next);
+    next_sample_ = next + sample_every_;
+  }
   if (event <= next) backend_.RunDue();
   if (arrival <= next) {
     std::vector<Arrival> arrivals;
@@ -73,16 +79,13 @@ void Simulation::Run(Instant until, const std::function<void(int64_t ended)>& pr
 // Together where all can be: jobs of one moment are decided on together anyway.
 void Simulation::Submit(std::vector<Arrival> arrivals) {
   if (arrivals.size() > 1) {
-    std::vector<JobSpec> specs;
-    for (const Arrival& arrival : arrivals) specs.push_back(*arrival.spec);
+    std::vector<std::shared_ptr<const JobSpec>> specs;
+    for (const Arrival& arrival : arrivals) specs.push_back(arrival.spec);
     bool taken = false;
     engine_->Submit(std::move(specs), [&](Result<std::vector<JobId>> ids) {
       if (!ids) return;
       taken = true;
-      for (size_t i = 0; i < ids->size(); ++i) {
-        truth_.Put((*ids)[i], std::move(arrivals[i].model));
-        ledger_.Arrived((*ids)[i], now());
-      }
+      for (size_t i = 0; i < ids->size(); ++i) Admit((*ids)[i], std::move(arrivals[i].model));
     });
     if (taken) {
       arrived_ += static_cast<int64_t>(arrivals.size());
@@ -94,14 +97,22 @@ void Simulation::Submit(std::vector<Arrival> arrivals) {
 
 void Simulation::SubmitOne(Arrival arrival) {
   const int64_t place = arrived_++;
-  engine_->Submit({*arrival.spec}, [&](Result<std::vector<JobId>> ids) {
+  engine_->Submit(std::vector{arrival.spec}, [&](Result<std::vector<JobId>> ids) {
     if (!ids) {
       infeasible_.push_back({.arrival = place, .at = now(), .why = std::move(ids).error()});
       return;
     }
-    truth_.Put(ids->front(), std::move(arrival.model));
-    ledger_.Arrived(ids->front(), now());
+    Admit(ids->front(), std::move(arrival.model));
   });
+}
+
+void Simulation::Admit(JobId job, std::unique_ptr<JobModel> model) {
+  ledger_.Arrived(job, now());
+  if (model->reporting() == Reporting::kLosses) {
+    ledger_.ExpectLosses(job, model->LossAfter(1), model->LeastLoss());
+  }
+  if (auto scaling = model->NewHints()) backend_.Publish(job, std::move(scaling));
+  truth_.Put(job, std::move(model));
 }
 
 }  // namespace mete

@@ -21,6 +21,7 @@
 #include "engine/manual_executor.h"
 #include "sim/decision_timer.h"
 #include "sim/ledger.h"
+#include "sim/quality_sampler.h"
 #include "sim/simulated_backend.h"
 #include "sim/watched_store.h"
 #include "sim/workload.h"
@@ -30,6 +31,8 @@ namespace mete {
 struct SimulationOptions {
   EngineOptions engine;
   SimulatedBackendOptions backend;
+  // How often it is looked at how cores and losses go together; zero: never.
+  Duration sample_every{};
   bool keep_events = false;  // in the journal, for those who want to read it afterwards
   // What times the decisions: their cost is real, whatever the simulated clock says. Null: not
   // timed.
@@ -66,6 +69,7 @@ class Simulation {
   MemoryStore& journal() { return store_.journal(); }
   Ledger& ledger() { return ledger_; }
   const DecisionTimes& decision_times() const { return decision_times_; }
+  const QualitySampler& quality() const { return quality_; }
   int64_t arrived() const { return arrived_; }
   const std::vector<Infeasible>& infeasible() const { return infeasible_; }
 
@@ -84,6 +88,7 @@ class Simulation {
 
   void Submit(std::vector<Arrival> arrivals);
   void SubmitOne(Arrival arrival);
+  void Admit(JobId job, std::unique_ptr<JobModel> model);
 
   ManualClock clock_;
   ManualExecutor executor_;
@@ -96,6 +101,9 @@ class Simulation {
   std::unique_ptr<Engine> engine_;
   Workload& workload_;
   std::optional<Arrival> next_arrival_;
+  QualitySampler quality_;
+  const Duration sample_every_;
+  Instant next_sample_;
   int64_t arrived_ = 0;
   std::vector<Infeasible> infeasible_;
   int64_t idle_steps_ = 0;  // since something happened besides rounds
