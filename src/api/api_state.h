@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/api.h"
+#include "cluster/environment.h"
 #include "http/responder.h"
 
 namespace mete {
@@ -22,6 +23,8 @@ class ApiState : public std::enable_shared_from_this<ApiState> {
   const ApiContext& context() const { return context_; }
   Engine& engine() const { return context_.engine; }
   Instant now() const { return context_.clock.Now(); }
+  // What submitted jobs have in common.
+  VariablePool& variables() { return variables_; }
 
   // `name` is an id or a name (api.h). The id need not be in memory: the journal may know it.
   Result<JobId> ResolveJob(const std::string& name) const;
@@ -34,6 +37,7 @@ class ApiState : public std::enable_shared_from_this<ApiState> {
 
  private:
   ApiContext context_;
+  VariablePool variables_;
   std::vector<http::ResponseStream> listeners_;
 };
 

@@ -75,6 +75,7 @@ void List(const ApiStatePtr& api, const Request& request, const Responder& respo
 void Submit(const ApiStatePtr& api, const Request& request, const Responder& responder) {
   Result<std::vector<JobSpec>> specs = JobsFromJson(request.body);
   if (!specs) return responder.Send(ErrorResponse(specs.error()));
+  for (JobSpec& spec : *specs) api->variables().Share(spec.environment);
   api->engine().Submit(std::move(*specs), [responder](Result<std::vector<JobId>> ids) {
     if (!ids) return responder.Send(ErrorResponse(ids.error()));
     std::string body;

@@ -23,7 +23,8 @@ Result<Submitter> ThisProcess() {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
-    submitter.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    submitter.environment.Add(std::string(text.substr(0, equals)),
+                              std::string(text.substr(equals + 1)));
   }
   return submitter;
 }

@@ -1,6 +1,7 @@
 // `mete serve`: the daemon, until it is asked to end. Jobs go on without it.
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 
@@ -71,6 +72,13 @@ std::vector<std::string> ForwardedArguments(const ServeOptions& options) {
   return arguments;
 }
 
+// A daemon lives for weeks and now and then handles a large request: what that took goes back to
+// the system. By itself the allocator would, after the first one, keep as much for the next.
+void ReturnMemoryEarly() {
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 128 * 1024);
+}
+
 ExitCode Serve(const Session& session, const ServeOptions& options) {
   Result<DaemonOptions> daemon_options = MakeDaemonOptions(session, options);
   if (!daemon_options) return session.Fail(daemon_options.error());
@@ -81,6 +89,7 @@ ExitCode Serve(const Session& session, const ServeOptions& options) {
     return ExitCode::kOk;
   }
   log::Configure(session.quiet ? "warn" : options.log_level, options.log_file);
+  ReturnMemoryEarly();
   Result<std::unique_ptr<Daemon>> daemon = Daemon::Start(std::move(*daemon_options));
   if (!daemon) return session.Fail(daemon.error());
   (*daemon)->HandleSignals();

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/time.h"
+#include "cluster/environment.h"
 #include "cluster/resources.h"
 
 namespace mete {
@@ -83,9 +83,9 @@ struct JobSpec {
   std::string tenant = "default";
   double weight = 1;                 // > 0; of the job within its tenant's share
   std::vector<std::string> command;  // argv, not empty
-  std::vector<std::pair<std::string, std::string>> environment;  // whole, as the job sees it
-  std::string directory;                                         // absolute
-  std::vector<RoleSpec> roles;                                   // 1 to kMaxRoles
+  Environment environment;           // whole, as the job sees it
+  std::string directory;             // absolute
+  std::vector<RoleSpec> roles;       // 1 to kMaxRoles
   std::optional<int64_t>
       memory_bytes;  // of the whole job: request and limit; none: request 1 GiB, no limit
   std::optional<int64_t> threads;  // for OMP_NUM_THREADS and friends; none: mete chooses

@@ -25,23 +25,6 @@ std::string_view WithoutQuotes(std::string_view text) {
 
 }  // namespace
 
-const std::string* FindVariable(const Environment& environment, std::string_view name) {
-  for (const auto& [key, value] : environment) {
-    if (key == name) return &value;
-  }
-  return nullptr;
-}
-
-void SetVariable(Environment& environment, std::string_view name, std::string value) {
-  for (auto& [key, old] : environment) {
-    if (key == name) {
-      old = std::move(value);
-      return;
-    }
-  }
-  environment.emplace_back(std::string(name), std::move(value));
-}
-
 bool IsVariableName(std::string_view name) {
   return !name.empty() && IsLetter(name.front()) &&
          std::all_of(name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c); });
@@ -71,7 +54,7 @@ Result<Environment> ParseEnvironmentFile(std::string_view text) {
       return Fail(ErrorCode::kInvalidArgument, "not of the form NAME=VALUE",
                   "line " + std::to_string(number));
     }
-    SetVariable(environment, name, std::string(WithoutQuotes(Trimmed(line.substr(equals + 1)))));
+    environment.Set(name, std::string(WithoutQuotes(Trimmed(line.substr(equals + 1)))));
   }
   return environment;
 }
@@ -94,7 +77,7 @@ Result<std::string> ExpandVariables(std::string_view text, const Environment& en
       return Fail(ErrorCode::kInvalidArgument, "${ is not followed by a variable's name and }", "",
                   "write $${ for the characters themselves");
     }
-    const std::string* value = FindVariable(environment, name);
+    const std::string* value = environment.Find(name);
     if (value == nullptr) {
       return Fail(ErrorCode::kNotFound, "the variable " + std::string(name) + " is not set", "",
                   "set it where you run mete, or write $${ for the characters themselves");

@@ -5,20 +5,11 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
+#include "cluster/environment.h"
 
 namespace mete {
-
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
-// The value of `name`, or null.
-const std::string* FindVariable(const Environment& environment, std::string_view name);
-
-// Changes or adds.
-void SetVariable(Environment& environment, std::string_view name, std::string value);
 
 // A letter or _, then letters, digits and _.
 bool IsVariableName(std::string_view name);

@@ -122,8 +122,8 @@ jobs:
   ASSERT_EQ(jobs.size(), 3u);
   EXPECT_EQ(jobs[0].tenant, "t");
   EXPECT_EQ(jobs[1].tenant, "u");
-  EXPECT_EQ(*FindVariable(jobs[1].environment, "A"), "1");
-  EXPECT_EQ(*FindVariable(jobs[1].environment, "B"), "3");
+  EXPECT_EQ(*jobs[1].environment.Find("A"), "1");
+  EXPECT_EQ(*jobs[1].environment.Find("B"), "3");
   EXPECT_EQ(jobs[0].roles[0].max_units, 40);
   EXPECT_EQ(jobs[1].roles[0].max_units, 80);
   EXPECT_EQ(jobs[1].roles[0].min_units, 5);
@@ -175,7 +175,7 @@ jobs:
                                        "fixed-a_b", "fixed-c_d"));
   ASSERT_EQ(jobs.size(), 6u);
   EXPECT_EQ(jobs[2].command[2], "python3 mlp.py --lr 1e-3 --home ${HOME}");
-  EXPECT_EQ(*FindVariable(jobs[3].environment, "SEED"), "2");
+  EXPECT_EQ(*jobs[3].environment.Find("SEED"), "2");
   EXPECT_EQ(jobs[0].roles[0].max_units, 20);
   EXPECT_EQ(jobs[4].command[1], "a/b");
 }
@@ -429,9 +429,9 @@ TEST_F(JobFileOnDisk, EnvironmentFilesAreRead) {
       ParseJobFile("command: x\nenv_file: [a.env, b.env]\nenv: {B: 3}\n", submitter);
   ASSERT_TRUE(jobs);
   const Environment& environment = jobs->front().environment;
-  EXPECT_EQ(*FindVariable(environment, "A"), "2");
-  EXPECT_EQ(*FindVariable(environment, "B"), "3");
-  EXPECT_EQ(*FindVariable(environment, "HOME"), "/changed");
+  EXPECT_EQ(*environment.Find("A"), "2");
+  EXPECT_EQ(*environment.Find("B"), "3");
+  EXPECT_EQ(*environment.Find("HOME"), "/changed");
 
   Write("bad.env", "A=1\nnot a variable\n");
   const JobFile bad = ParseJobFile("command: x\nenv_file: bad.env\n", submitter);

@@ -75,7 +75,7 @@ void ReadEnvironment(JsonFields& fields, Environment& environment) {
     const auto pair = BytesFromJson(item);
     const size_t equals = pair ? pair->find('=') : std::string::npos;
     if (equals == std::string::npos) return fields.Add(where, "must be a string NAME=VALUE");
-    environment.emplace_back(pair->substr(0, equals), pair->substr(equals + 1));
+    environment.Add(pair->substr(0, equals), pair->substr(equals + 1));
   });
 }
 
@@ -163,11 +163,10 @@ void AddShared(const Environment& shared, Environment& environment) {
   std::unordered_set<std::string_view> own;
   for (const auto& [name, value] : environment) own.insert(name);
   Environment all;
-  all.reserve(shared.size() + environment.size());
-  for (const auto& variable : shared) {
-    if (own.count(variable.first) == 0) all.push_back(variable);
+  for (const auto& variable : shared.shared()) {
+    if (own.count(variable->first) == 0) all.Add(variable);
   }
-  all.insert(all.end(), environment.begin(), environment.end());
+  for (const auto& variable : environment.shared()) all.Add(variable);
   environment = std::move(all);
 }
 
@@ -175,12 +174,12 @@ void AddShared(const Environment& shared, Environment& environment) {
 Environment SharedEnvironment(const std::vector<JobSpec>& jobs) {
   Environment shared;
   if (jobs.size() < 2) return shared;
-  for (const auto& variable : jobs.front().environment) {
+  for (const auto& variable : jobs.front().environment.shared()) {
     const bool everywhere = std::all_of(jobs.begin(), jobs.end(), [&](const JobSpec& job) {
-      const std::string* value = FindVariable(job.environment, variable.first);
-      return value != nullptr && *value == variable.second;
+      const std::string* value = job.environment.Find(variable->first);
+      return value != nullptr && *value == variable->second;
     });
-    if (everywhere) shared.push_back(variable);
+    if (everywhere) shared.Add(variable);
   }
   return shared;
 }
@@ -225,9 +224,10 @@ std::string JobsToJson(const std::vector<JobSpec>& jobs) {
   Json list = Json::array();
   for (const JobSpec& job : jobs) {
     JobSpec own = job;
-    std::erase_if(own.environment, [&](const auto& variable) {
-      return FindVariable(shared, variable.first) != nullptr;
-    });
+    own.environment = {};
+    for (const auto& variable : job.environment.shared()) {
+      if (shared.Find(variable->first) == nullptr) own.environment.Add(variable);
+    }
     Json json = JobToJson(own, Secrets::kKeep);
     for (const auto& [key, value] : plain.items()) {
       if (json[key] == value) json.erase(key);

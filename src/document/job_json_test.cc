@@ -103,7 +103,10 @@ TEST(JobJson, AllJobsOrAllProblems) {
 }
 
 JobSpec Sorted(JobSpec job) {
-  std::sort(job.environment.begin(), job.environment.end());
+  std::vector<Environment::Variable> variables(job.environment.begin(), job.environment.end());
+  std::sort(variables.begin(), variables.end());
+  job.environment = {};
+  for (auto& [name, value] : variables) job.environment.Add(name, value);
   return job;
 }
 
@@ -113,8 +116,8 @@ TEST(JobJson, ManyJobsGoTogetherWithWhatTheyShareOnce) {
     std::vector<JobSpec> jobs;
     for (uint64_t i = 1 + rng.Below(5); i > 0; --i) {
       jobs.push_back(RandomJob(rng));
-      jobs.back().environment.emplace_back("SHARED", "same");
-      jobs.back().environment.emplace_back("DIFFERENT", std::to_string(i));
+      jobs.back().environment.Add("SHARED", "same");
+      jobs.back().environment.Add("DIFFERENT", std::to_string(i));
       if (rng.Chance(0.5)) jobs.back().roles = {RoleSpec()};
     }
     const auto back = JobsFromJson(JobsToJson(jobs));
@@ -132,7 +135,7 @@ TEST(JobJson, TenThousandJobsFitIntoARequest) {
   job.directory = "/home/ada/project/with/some/depth";
   job.roles = {RoleSpec()};
   for (int i = 0; i < 60; ++i) {
-    job.environment.emplace_back("VARIABLE_" + std::to_string(i), std::string(60, 'v'));
+    job.environment.Add("VARIABLE_" + std::to_string(i), std::string(60, 'v'));
   }
   std::vector<JobSpec> jobs(10'000, job);
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].name = "train-" + std::to_string(i);

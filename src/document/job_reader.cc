@@ -74,7 +74,7 @@ void ReadEnvironment(FieldReader& reader, JobDraft& draft) {
         variables.Add(*entry.value, where, "not usable as a variable's name",
                       "letters, digits and _, not beginning with a digit");
       } else if (const auto text = variables.Scalar(*entry.value, where)) {
-        SetVariable(draft.environment, entry.key, *text);
+        draft.environment.Set(entry.key, *text);
         variables.context().places["env." + entry.key] = {where, entry.value->line,
                                                           entry.value->column};
       }
@@ -293,7 +293,7 @@ void ReadRetry(FieldReader& reader, JobDraft& draft) {
 
 std::string ResolvePath(const std::string& path, const Submitter& submitter) {
   std::filesystem::path resolved(path);
-  const std::string* home = FindVariable(submitter.environment, "HOME");
+  const std::string* home = submitter.environment.Find("HOME");
   if ((path == "~" || path.starts_with("~/")) && home != nullptr) {
     resolved = *home + path.substr(1);
   }
@@ -334,14 +334,14 @@ void FinishEnvironment(JobDraft& draft, const Submitter& submitter, ReadContext&
       AddAt(context, "env_file", path + ": " + variables.error().ToString(), "");
       continue;
     }
-    for (auto& [name, value] : *variables) SetVariable(environment, name, std::move(value));
+    for (const auto& [name, value] : *variables) environment.Set(name, value);
   }
   for (const auto& [name, text] : draft.environment) {
     auto value = ExpandVariables(text, submitter.environment);
     if (!value) {
       AddAt(context, "env." + name, value.error().message, value.error().hint);
     } else {
-      SetVariable(environment, name, std::move(*value));
+      environment.Set(name, std::move(*value));
     }
   }
 }

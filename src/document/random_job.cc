@@ -56,7 +56,7 @@ JobSpec RandomJob(Rng& rng) {
   job.weight = rng.LogNormal(0, 2);
   for (uint64_t i = 1 + rng.Below(4); i > 0; --i) job.command.push_back(RandomBytes(rng, 1, 30));
   for (uint64_t i = rng.Below(5); i > 0; --i) {
-    job.environment.emplace_back("V" + std::to_string(i), RandomBytes(rng, 0, 30));
+    job.environment.Add("V" + std::to_string(i), RandomBytes(rng, 0, 30));
   }
   job.directory = "/" + RandomBytes(rng, 0, 30);
   constexpr const char* kRoles[] = {"worker", "server", "chief", "reader"};

@@ -42,7 +42,7 @@ std::optional<std::string> FindProgram(const JobSpec& job, const std::string& na
     const std::string path = In(job.directory, name);
     return Exists(path) ? std::optional(path) : std::nullopt;
   }
-  const std::string* path_variable = FindVariable(job.environment, "PATH");
+  const std::string* path_variable = job.environment.Find("PATH");
   std::string_view rest =
       path_variable != nullptr ? std::string_view(*path_variable) : std::string_view(kDefaultPath);
   while (true) {

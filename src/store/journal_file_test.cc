@@ -359,7 +359,7 @@ TEST_F(JournalFileTest, RecordsOfJobsThatEndedLongAgoGoLast) {
   for (uint64_t id = 1; id <= 1'000; ++id) {
     JournalBatch batch = EndedJob(id);
     JobSpec spec;
-    spec.environment.emplace_back("LONG", std::string(20'000, 'x'));
+    spec.environment.Add("LONG", std::string(20'000, 'x'));
     batch.jobs[0].spec = std::make_shared<JobSpec>(std::move(spec));
     batch.replicas.push_back({.id = ReplicaId{id}, .job = JobId{id}, .state = ReplicaState::kGone});
     ASSERT_TRUE(Write(*file, batch));

@@ -57,7 +57,7 @@ JobSpec RandomSpec(Rng& rng) {
   spec.weight = RandomNumber(rng);
   for (uint64_t i = rng.Below(5); i > 0; --i) spec.command.push_back(RandomBytes(rng, 40));
   for (uint64_t i = rng.Below(5); i > 0; --i) {
-    spec.environment.emplace_back(RandomBytes(rng, 20), RandomBytes(rng, 200));
+    spec.environment.Add(RandomBytes(rng, 20), RandomBytes(rng, 200));
   }
   spec.directory = RandomBytes(rng, 40);
   for (uint64_t i = rng.Below(4); i > 0; --i) {

@@ -216,7 +216,7 @@ JobSpec ToSpec(const Json& json) {
   });
   IfPresent(json, "environment", [&](const Json& environment) {
     for (const Json& pair : environment) {
-      spec.environment.emplace_back(ToString(pair.at(0)), ToString(pair.at(1)));
+      spec.environment.Add(ToString(pair.at(0)), ToString(pair.at(1)));
     }
   });
   Get(json, "directory", &spec.directory);

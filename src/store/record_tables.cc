@@ -17,10 +17,11 @@ int64_t Tag(RowTag tag) { return static_cast<int64_t>(tag); }
 int64_t Nanoseconds(WallTime time) { return time.time_since_epoch().count(); }
 int64_t Nanoseconds(Instant time) { return time.time_since_epoch().count(); }
 
-// A row of kJobColumns.
-Result<JobRecord> ToJob(const SqlStatement& row) {
+// A row of kJobColumns. Jobs that are read together share what their environments have in common.
+Result<JobRecord> ToJob(const SqlStatement& row, VariablePool& variables) {
   METE_ASSIGN_OR_RETURN(JobRecord job, DecodeJob(row.Bytes(1)));
   METE_ASSIGN_OR_RETURN(JobSpec spec, DecodeSpec(row.Bytes(2)));
+  variables.Share(spec.environment);
   job.id = JobId{static_cast<uint64_t>(row.Int(0))};
   job.spec = std::make_shared<JobSpec>(std::move(spec));
   return job;
@@ -175,12 +176,13 @@ Result<uint64_t> RecordTables::LastReplicaId() {
 }
 
 Result<std::vector<JobRecord>> RecordTables::ReadJobs(SqlStatement& statement,
+                                                      VariablePool& variables,
                                                       std::vector<std::string>* notes) {
   std::vector<JobRecord> jobs;
   for (;;) {
     METE_ASSIGN_OR_RETURN(const bool row, statement.Step());
     if (!row) return jobs;
-    auto job = ToJob(statement);
+    auto job = ToJob(statement, variables);
     if (job) {
       jobs.push_back(*std::move(job));
     } else {
@@ -193,17 +195,18 @@ Result<std::vector<JobRecord>> RecordTables::ReadJobs(SqlStatement& statement,
 Result<std::vector<JobRecord>> RecordTables::ReadLoadedJobs(int64_t ended_count,
                                                             std::vector<std::string>* notes) {
   const std::string columns = kJobColumns;
+  VariablePool variables;
   METE_ASSIGN_OR_RETURN(
       SqlStatement live,
       database_->Prepare(columns + "WHERE j.id IN (SELECT id FROM job WHERE final = 0 UNION "
                                    "SELECT id FROM job WHERE phase = 'lost') ORDER BY j.id"));
-  METE_ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, ReadJobs(live, notes));
+  METE_ASSIGN_OR_RETURN(std::vector<JobRecord> jobs, ReadJobs(live, variables, notes));
   METE_ASSIGN_OR_RETURN(
       SqlStatement ended,
       database_->Prepare(columns + "WHERE j.final = 1 AND j.phase <> 'lost' "
                                    "ORDER BY j.ended_version DESC, j.id DESC LIMIT ?1"));
   ended.Bind(1, ended_count);
-  METE_ASSIGN_OR_RETURN(std::vector<JobRecord> more, ReadJobs(ended, notes));
+  METE_ASSIGN_OR_RETURN(std::vector<JobRecord> more, ReadJobs(ended, variables, notes));
   std::move(more.begin(), more.end(), std::back_inserter(jobs));
   std::sort(jobs.begin(), jobs.end(),
             [](const JobRecord& a, const JobRecord& b) { return a.id < b.id; });
@@ -258,7 +261,8 @@ Result<JobRecord> RecordTables::ReadJob(JobId id) {
                         database_->Prepare(std::string(kJobColumns) + "WHERE j.id = ?1"));
   METE_ASSIGN_OR_RETURN(const bool row, statement.Bind(1, id.value).Step());
   if (!row) return Fail(ErrorCode::kNotFound, "no job " + std::to_string(id.value));
-  return ToJob(statement);
+  VariablePool variables;
+  return ToJob(statement, variables);
 }
 
 Result<std::vector<EndedJob>> RecordTables::ReadEnded(int64_t limit, int64_t before) {
@@ -267,12 +271,14 @@ Result<std::vector<EndedJob>> RecordTables::ReadEnded(int64_t limit, int64_t bef
                                            "WHERE j.final = 1 AND (?1 = 0 OR j.ended_version < ?1) "
                                            "ORDER BY j.ended_version DESC, j.id DESC LIMIT ?2"));
   statement.Bind(1, before).Bind(2, limit);
+  VariablePool variables;
   std::vector<EndedJob> ended;
   for (;;) {
     METE_ASSIGN_OR_RETURN(const bool row, statement.Step());
     if (!row) return ended;
     // One row that does not decode does not hide the others.
-    if (auto job = ToJob(statement)) ended.push_back({*std::move(job), statement.Int(3)});
+    if (auto job = ToJob(statement, variables))
+      ended.push_back({*std::move(job), statement.Int(3)});
   }
 }
 
@@ -282,8 +288,9 @@ Result<std::vector<JobRecord>> RecordTables::ReadEndedById(int64_t limit, JobId 
       database_->Prepare(std::string(kJobColumns) + "WHERE j.final = 1 AND (?1 = 0 OR j.id < ?1) "
                                                     "ORDER BY j.id DESC LIMIT ?2"));
   statement.Bind(1, before.value).Bind(2, limit);
+  VariablePool variables;
   std::vector<std::string> notes;
-  return ReadJobs(statement, &notes);
+  return ReadJobs(statement, variables, &notes);
 }
 
 Result<std::vector<StoredEvent>> RecordTables::ReadEvents(const EventQuery& query) {

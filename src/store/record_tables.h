@@ -96,7 +96,8 @@ class RecordTables {
   Result<bool> IsEnded(JobId job);
 
  private:
-  Result<std::vector<JobRecord>> ReadJobs(SqlStatement& statement, std::vector<std::string>* notes);
+  Result<std::vector<JobRecord>> ReadJobs(SqlStatement& statement, VariablePool& variables,
+                                          std::vector<std::string>* notes);
   Result<std::vector<ReplicaRecord>> ReadReplicaRows(SqlStatement& statement,
                                                      std::vector<std::string>* notes);
 

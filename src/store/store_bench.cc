@@ -76,7 +76,7 @@ JobSpec OrdinarySpec(uint64_t id) {
   spec.command = {"python3", "train.py", "--seed", std::to_string(id)};
   spec.directory = "/home/someone/experiments";
   for (int i = 0; i < 30; ++i) {
-    spec.environment.emplace_back("VARIABLE_" + std::to_string(i), "/usr/lib/something/of/a/path");
+    spec.environment.Add("VARIABLE_" + std::to_string(i), "/usr/lib/something/of/a/path");
   }
   spec.roles = {RoleSpec()};
   return spec;

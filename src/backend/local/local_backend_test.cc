@@ -209,7 +209,7 @@ TEST_P(LocalBackendTest, NamesOutOfMemoryAndEndsTheWholeJob) {
 
 TEST_P(LocalBackendTest, SetsThreadVariablesUnlessTheUserDid) {
   auto spec = Shell("exit $((OMP_NUM_THREADS * 10 + MKL_NUM_THREADS))");
-  spec->environment.emplace_back("OMP_NUM_THREADS", "7");
+  spec->environment.Add("OMP_NUM_THREADS", "7");
   spec->threads = 3;
   EXPECT_EQ(WaitGone(Start(spec)).exit_code, 73);
 }

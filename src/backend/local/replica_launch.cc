@@ -21,7 +21,7 @@ constexpr int kAlreadyStarted = 3;
 // Above the default, so that a machine out of memory ends a job and not the session around it.
 constexpr int kJobOomScore = 500;
 
-void AddPythonPath(const std::string& path, Environment& environment) {
+void AddPythonPath(const std::string& path, std::vector<Environment::Variable>& environment) {
   if (path.empty()) return;
   for (auto& [name, value] : environment) {
     if (name != "PYTHONPATH") continue;
@@ -59,7 +59,7 @@ runner::LaunchSpec MakeLaunchSpec(const ReplicaDesired& desired, const LaunchFac
   spec.term = facts.term;
   spec.command = job.command;
   spec.directory = job.directory;
-  spec.environment = job.environment;
+  spec.environment.assign(job.environment.begin(), job.environment.end());
   const bool one_unit = role.scaling == Scaling::kReplicas;
   const ThreadFacts threads = {
       .threads = job.threads,

@@ -17,9 +17,10 @@ int64_t ChooseThreads(const ThreadFacts& facts) {
   return std::max<int64_t>(1, threads);
 }
 
-Environment ThreadDefaults(const ThreadFacts& facts, const Environment& environment) {
+std::vector<Environment::Variable> ThreadDefaults(const ThreadFacts& facts,
+                                                  const Environment& environment) {
   const std::string threads = std::to_string(ChooseThreads(facts));
-  const Environment wanted = {
+  const Environment::Variable wanted[] = {
       {"OMP_NUM_THREADS", threads},
       {"MKL_NUM_THREADS", threads},
       {"OPENBLAS_NUM_THREADS", threads},
@@ -32,11 +33,9 @@ Environment ThreadDefaults(const ThreadFacts& facts, const Environment& environm
       {"OMP_DYNAMIC", "false"},
       {"PYTHONUNBUFFERED", "1"},
   };
-  Environment added;
+  std::vector<Environment::Variable> added;
   for (const auto& variable : wanted) {
-    const bool is_set = std::any_of(environment.begin(), environment.end(),
-                                    [&](const auto& had) { return had.first == variable.first; });
-    if (!is_set) added.push_back(variable);
+    if (environment.Find(variable.first) == nullptr) added.push_back(variable);
   }
   return added;
 }

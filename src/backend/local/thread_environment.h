@@ -8,9 +8,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
+
+#include "cluster/environment.h"
 
 namespace mete {
 
@@ -24,8 +24,8 @@ struct ThreadFacts {
 // min(most cores, managed cores, 4 x fair share), each rounded up; at least 1.
 int64_t ChooseThreads(const ThreadFacts& facts);
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
 // The variables to add to `environment`: those of them that it does not have.
-Environment ThreadDefaults(const ThreadFacts& facts, const Environment& environment);
+std::vector<Environment::Variable> ThreadDefaults(const ThreadFacts& facts,
+                                                  const Environment& environment);
 
 }  // namespace mete

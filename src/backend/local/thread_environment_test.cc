@@ -7,8 +7,8 @@
 namespace mete {
 namespace {
 
-std::string Value(const Environment& environment, const std::string& name) {
-  for (const auto& [key, value] : environment) {
+std::string Value(const std::vector<Environment::Variable>& variables, const std::string& name) {
+  for (const auto& [key, value] : variables) {
     if (key == name) return value;
   }
   return "(not set)";
@@ -25,8 +25,8 @@ TEST(ThreadEnvironment, CountsTheMostCoresTheJobMayEverHold) {
 }
 
 TEST(ThreadEnvironment, LeavesWhatTheUserSet) {
-  const Environment added = ThreadDefaults({.managed_cpu_millis = 2000},
-                                           {{"OMP_NUM_THREADS", "7"}, {"KMP_BLOCKTIME", ""}});
+  const auto added = ThreadDefaults({.managed_cpu_millis = 2000},
+                                    {{"OMP_NUM_THREADS", "7"}, {"KMP_BLOCKTIME", ""}});
   EXPECT_EQ(Value(added, "OMP_NUM_THREADS"), "(not set)");
   EXPECT_EQ(Value(added, "KMP_BLOCKTIME"), "(not set)");
   EXPECT_EQ(Value(added, "MKL_NUM_THREADS"), "2");
