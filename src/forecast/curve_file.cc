@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/csv_reader.h"
+
 namespace mete {
 namespace {
 
@@ -34,26 +36,18 @@ std::optional<double> Number(std::string_view cell) {
   return value;
 }
 
-// What an error shows of a cell that is no number.
-std::string Quoted(std::string_view cell) {
-  constexpr size_t kShown = 40;
-  std::string shown = "'";
-  for (const char c : cell.substr(0, kShown)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (cell.size() > kShown ? "...'" : "'");
-}
-
 class Parser {
  public:
   Parser(const std::string& name, CurveLayout layout)
       : name_(name), rows_(layout == CurveLayout::kRows) {}
 
-  Status Line(std::string_view line) {
-    ++line_number_;
-    if (Trimmed(line).empty()) return {};
-    if (!started_) rows_ = rows_ || line.find(',') != std::string_view::npos;
+  Status Record(const CsvReader& reader) {
+    const std::vector<std::string_view>& cells = reader.cells();
+    if (cells.size() == 1 && Trimmed(cells[0]).empty()) return {};
+    if (!started_) rows_ = rows_ || cells.size() > 1;
     const bool first = !started_;
     started_ = true;
-    return rows_ ? Row(line, first) : Single(line, first);
+    return rows_ ? Row(reader, first) : Single(reader, first);
   }
 
   Result<std::vector<RecordedCurve>> Finish() {
@@ -65,24 +59,20 @@ class Parser {
   }
 
  private:
-  Status Single(std::string_view line, bool first) {
-    if (const auto loss = Number(line)) {
+  Status Single(const CsvReader& reader, bool first) {
+    if (reader.cells().size() > 1)
+      return Fail(ErrorCode::kInvalidArgument, "more than one loss on a line",
+                  reader.Place(reader.column(1)), "a file of rows has a comma in its first line");
+    if (const auto loss = Number(reader.cells()[0])) {
       losses_.push_back(*loss);
       return {};
     }
     if (first) return {};
-    const size_t column = line.find_first_not_of(" \t") + 1;
-    return NoNumber(Trimmed(line), column);
+    return NoNumber(reader, 0);
   }
 
-  Status Row(std::string_view line, bool first) {
-    std::vector<std::string_view> cells;
-    for (size_t start = 0;;) {
-      const size_t comma = line.find(',', start);
-      cells.push_back(line.substr(start, comma - start));
-      if (comma == std::string_view::npos) break;
-      start = comma + 1;
-    }
+  Status Row(const CsvReader& reader, bool first) {
+    std::vector<std::string_view> cells = reader.cells();
     while (!cells.empty() && Trimmed(cells.back()).empty()) cells.pop_back();
     if (first) {
       for (size_t i = 1; i < cells.size(); ++i)
@@ -95,25 +85,28 @@ class Parser {
     RecordedCurve curve{fmt::format("{}:{}", name_, curves_.size()), {}};
     for (size_t i = labelled_ ? 1 : 0; i < cells.size(); ++i) {
       const auto loss = Number(cells[i]);
-      if (!loss) return NoNumber(Trimmed(cells[i]), cells[i].data() - line.data() + 1);
+      if (!loss) return NoNumber(reader, i);
       curve.losses.push_back(*loss);
     }
     curves_.push_back(std::move(curve));
     return {};
   }
 
-  Status NoNumber(std::string_view cell, size_t column) const {
-    return Fail(ErrorCode::kInvalidArgument,
-                cell.empty() ? "an empty cell between losses" : Quoted(cell) + " is no number",
-                fmt::format("{}:{}:{}", name_, line_number_, column),
-                "one loss a line, or a curve in each row of a CSV file");
+  static Status NoNumber(const CsvReader& reader, size_t index) {
+    const std::string_view cell = reader.cells()[index];
+    const std::string_view trimmed = Trimmed(cell);
+    const int64_t blanks = trimmed.empty() ? 0 : trimmed.data() - cell.data();
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        trimmed.empty() ? "an empty cell between losses" : QuotedCell(trimmed) + " is no number",
+        reader.Place(reader.column(index) + blanks),
+        "one loss a line, or a curve in each row of a CSV file");
   }
 
   const std::string& name_;
   bool rows_;
   bool labelled_ = false;
   bool started_ = false;
-  int64_t line_number_ = 0;
   std::vector<double> losses_;
   std::vector<RecordedCurve> curves_;
 };
@@ -122,13 +115,12 @@ class Parser {
 
 Result<std::vector<RecordedCurve>> ParseCurves(std::string_view text, const std::string& name,
                                                CurveLayout layout) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  CsvReader reader(name, MemorySource(text), kFileBytesMax);
   Parser parser(name, layout);
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    METE_RETURN_IF_ERROR(parser.Line(text.substr(0, end)));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (;;) {
+    METE_ASSIGN_OR_RETURN(const bool more, reader.Next());
+    if (!more) break;
+    METE_RETURN_IF_ERROR(parser.Record(reader));
   }
   return parser.Finish();
 }

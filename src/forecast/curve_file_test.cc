@@ -58,6 +58,7 @@ TEST(CurveFile, ErrorsNameFileLineAndColumn) {
   EXPECT_THAT(ErrorOf("1\n\n  zwei\n"), HasSubstr("f:3:3: 'zwei' is no number"));
   EXPECT_THAT(ErrorOf("1,2\n3,,4\n"), HasSubstr("f:2:3: an empty cell"));
   EXPECT_THAT(ErrorOf("a,b\n1,2\n3,4x\n"), HasSubstr("f:3:3: '4x' is no number"));
+  EXPECT_THAT(ErrorOf("1\n2,3\n"), HasSubstr("f:2:3: more than one loss on a line"));
   EXPECT_THAT(ErrorOf("1\n\x01\xFF\n"), HasSubstr("'\?\?'"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("f: no losses"));
   EXPECT_THAT(ErrorOf("loss\n"), HasSubstr("no losses"));
