@@ -18,6 +18,10 @@ const char* ReasonCodeName(ReasonCode code) {
       return "start_first";
     case ReasonCode::kSilent:
       return "silent";
+    case ReasonCode::kShortestRest:
+      return "shortest_rest";
+    case ReasonCode::kLeastService:
+      return "least_service";
     case ReasonCode::kMarginalGain:
       return "marginal_gain";
     case ReasonCode::kShortestWork:

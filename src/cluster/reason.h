@@ -12,11 +12,14 @@ namespace mete {
 enum class ReasonCode {
   kNone,          // not decided yet
   kUncontrolled,  // the policy `none` leaves sharing to the operating system
-  kQueueOrder,    // fifo: {position in the queue, jobs ahead}
+  kQueueOrder,    // queues: {position in the queue, jobs ahead}
   kFairShare,     // max-min: {fair share in cores, weight}
   kFloor,         // the guaranteed fraction: {floor fraction, fair share in cores}
   kStartFirst,    // fewer than three losses yet: {losses seen, losses needed}
   kSilent,        // never reported a loss, so its fair share: {seconds since its start}
+  kShortestRest,  // sjf, srtf, srsf: {seconds left by what its user expects (srsf: times its GPUs),
+                  // jobs that wait}
+  kLeastService,  // las: {its queue, from 0; jobs that wait}
   kMarginalGain,  // slaq: {normalised gain a round at these units, gain of the last unit, of the
                   // next unit, price}
   kShortestWork,  // soonest: {core-seconds to the milestone that it aims at, rank, forecast loss

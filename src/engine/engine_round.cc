@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -91,18 +92,17 @@ void Engine::Decide() {
         round_status_.decide = clock_.Now() - began;
         ++round_status_.rounds;
         round_status_.last_at = clock_.Now();
+        round_status_.changes = 0;
         next_round_ = round_began_ + options_.round;
         // Else it was replaced meanwhile: its answer is not asked for.
         const bool acting = policy == policy_;
-        if (acting) {
-          policy_state_ = std::move(outcome->state);
-          next_round_ = outcome->next_round.value_or(next_round_);
-        }
+        if (acting) policy_state_ = std::move(outcome->state);
         if (round_status_.decide > options_.decide_deadline) {
           ++round_status_.late;
           Note("late", JobId(),
                fmt::format(R"({{"decide_seconds":{:.3f}}})", ToSeconds(round_status_.decide)));
-        } else if (acting) {
+        } else if (acting && !outbox_.error()) {
+          next_round_ = outcome->next_round.value_or(next_round_);
           Carry(outcome->decision);
         }
         Flush();
@@ -115,7 +115,7 @@ void Engine::Decide() {
 void Engine::Carry(const Decision& decision) {
   std::vector<Effect> effects;
   std::vector<Refusal> refusals;
-  if (!outbox_.error()) {
+  {
     Statement statement(view_, room_,
                         {.minimum_run = options_.minimum_run,
                          .control = policy_->needs().control,
@@ -145,6 +145,10 @@ void Engine::Carry(const Decision& decision) {
     SetUnits(job, effect);
   }
   for (const Refusal& refusal : refusals) {
+    // What is held has its time: it is asked again then, even if nothing else happens.
+    if (refusal.reason.code == ReasonCode::kHeld) {
+      next_round_ = std::min(next_round_, clock_.Now() + FromSeconds(refusal.reason.numbers[0]));
+    }
     Job& job = *jobs_.Find(refusal.job);
     if (job.record.units[static_cast<size_t>(refusal.role)] == 0) {
       job.record.reasons[static_cast<size_t>(refusal.role)] = refusal.reason;

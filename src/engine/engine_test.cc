@@ -292,6 +292,27 @@ TEST(Engine, ARestartRoleStopsAndStartsAtItsNewSize) {
   EXPECT_EQ(world.job(a).record.attempt, 2);
 }
 
+// srtf asks for no further round: what was refused for the minimum run time comes again by itself.
+TEST(Engine, AJobIsPutAsideOnceItHasRunItsMinimumTime) {
+  World world(1000, "srtf");
+  JobSpec spec = Spec("long");
+  spec.roles[0] = {
+      .scaling = Scaling::kRestart, .min_units = 1, .max_units = 1, .unit = {.cpu_millis = 1000}};
+  spec.expected_duration = 1h;
+  const JobId slow = world.Submit(spec);
+  spec.expected_duration = 1min;
+  const JobId quick = world.Submit(spec);
+  world.Run(20s);
+  EXPECT_EQ(world.units(slow), 1);
+  EXPECT_EQ(world.units(quick), 0);
+  world.Run(10s);
+  EXPECT_EQ(world.units(slow), 0);
+  EXPECT_EQ(world.units(quick), 1);
+  world.Exit(quick, 0);
+  EXPECT_EQ(world.phase(slow), JobPhase::kRunning);
+  EXPECT_NEAR(world.job(slow).served_seconds, 30, 1e-6);
+}
+
 TEST(Engine, ADaemonRestartTouchesNoJob) {
   World world;
   const JobId a = world.Submit(Spec("a")), b = world.Submit(Spec("b"));
@@ -367,8 +388,8 @@ TEST(Engine, SurvivesStorms) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    const char* policies[] = {"none", "fifo", "fair", "slaq", "soonest"};
-    World world(1000 * rng.Between(1, 4), policies[rng.Below(5)]);
+    const char* policies[] = {"none", "fifo", "fair", "slaq", "soonest", "sjf", "srtf", "las"};
+    World world(1000 * rng.Between(1, 4), policies[rng.Below(8)]);
     std::vector<JobId> ids;
     std::map<JobId, int64_t> iteration;
     for (int step = 0; step < 120; ++step) {

@@ -10,6 +10,10 @@ namespace mete {
 PolicyRegistry::Entry NoneEntry();
 PolicyRegistry::Entry FifoEntry();
 PolicyRegistry::Entry FairEntry();
+PolicyRegistry::Entry SjfEntry();
+PolicyRegistry::Entry SrtfEntry();
+PolicyRegistry::Entry SrsfEntry();
+PolicyRegistry::Entry LasEntry();
 PolicyRegistry::Entry SlaqEntry();
 PolicyRegistry::Entry SoonestEntry();
 

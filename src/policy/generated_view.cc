@@ -131,6 +131,11 @@ View RandomView(Rng& rng, bool roomy) {
       memory -= job.memory_bytes;
       job.started = view.now - std::chrono::seconds(rng.Between(0, 100));
     }
+    Rng past = rng.Fork(job.id.value);
+    if (past.Chance(0.8)) job.expected_duration = std::chrono::seconds(past.Between(0, 2000));
+    job.served_until = view.now - std::chrono::seconds(past.Between(0, 50));
+    job.served_seconds = static_cast<double>(past.Between(0, 1000));
+    job.served_unit_seconds = job.served_seconds * past.Uniform(1, 8);
     if (rng.Chance(0.3)) job.remaining_iterations = rng.Between(0, 500);
     std::vector<double> losses = GeneratedCurve(rng.Between(0, 40), rng);
     if (!job.has_started) losses.clear();
@@ -165,6 +170,12 @@ void Carry(const Decision& decision, View& view) {
   for (const Change& change : decision.changes) {
     ViewJob& job = view.jobs[change.row];
     METE_CHECK(job.id == change.job);
+    if (change.role == 0 && change.units != job.roles[0].units) {
+      const Service service = ServiceOf(job, view.now);
+      job.served_seconds = service.seconds;
+      job.served_unit_seconds = service.unit_seconds;
+      job.served_until = view.now;
+    }
     job.roles[change.role].units = change.units;
     job.roles[change.role].reason = change.reason.code;
   }

@@ -44,6 +44,25 @@ Duration OptionReader::Time(const std::string& name) {
   return *value;
 }
 
+std::vector<double> OptionReader::RisingNumbers(const std::string& name) {
+  const std::string& text = Text(name);
+  std::vector<double> numbers;
+  const char* at = text.data();
+  const char* const last = at + text.size();
+  while (true) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(at, last, value);
+    const bool rises = value > (numbers.empty() ? 0 : numbers.back()) && value < 1e15;
+    if (error != std::errc() || !rises || (end != last && *end != '/')) {
+      Refuse(name, "rising numbers, as 3250/7200");
+      return {};
+    }
+    numbers.push_back(value);
+    if (end == last) return numbers;
+    at = end + 1;
+  }
+}
+
 int OptionReader::Choice(const std::string& name, std::initializer_list<std::string_view> choices) {
   int i = 0;
   for (std::string_view choice : choices) {

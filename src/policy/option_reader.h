@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -21,6 +22,8 @@ class OptionReader {
 
   double Number(const std::string& name, double low, double high);
   Duration Time(const std::string& name);
+  // "3250/7200": positive, each more than the one before.
+  std::vector<double> RisingNumbers(const std::string& name);
   // The position in `choices` of the value.
   int Choice(const std::string& name, std::initializer_list<std::string_view> choices);
   bool Switch(const std::string& name) { return Choice(name, {"no", "yes"}) == 1; }

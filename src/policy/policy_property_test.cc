@@ -9,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "policy/generated_view.h"
+#include "policy/job_queue.h"
 #include "policy/registry.h"
 #include "policy/time_slice.h"
 
@@ -19,6 +20,11 @@ constexpr uint64_t kSeeds = 400;
 
 const char* const kControlling[] = {"fifo",
                                     "fifo:backfill=yes",
+                                    "sjf",
+                                    "srtf",
+                                    "srsf",
+                                    "las",
+                                    "las:thresholds=20/100/1000,promote=2",
                                     "fair",
                                     "fair:start=first",
                                     "slaq",
@@ -45,14 +51,6 @@ std::unique_ptr<Policy> Make(const std::string& text) {
 Decision DecideOn(const Policy& policy, const View& view) {
   Rng rng(1);
   return policy.Decide(view, nullptr, rng).decision;
-}
-
-// The row of the role that is sized, as claim_table.h defines it.
-int SizedRole(const ViewJob& job) {
-  for (int i = 0; i < job.role_count; ++i) {
-    if (job.roles[i].max_units > job.roles[i].min_units) return i;
-  }
-  return 0;
 }
 
 Resources Total(const View& view) {
@@ -147,8 +145,133 @@ TEST_P(EveryPolicy, DecidingAgainChangesNothing) {
   for (uint64_t seed = 2; seed <= kSeeds; seed += 2) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     View view = ViewOf(seed);
-    Carry(DecideOn(*policy, view), view);
-    ASSERT_EQ(DecideOn(*policy, view).changes, std::vector<Change>());
+    Rng rng(1);
+    Outcome first = policy->Decide(view, nullptr, rng);
+    Carry(first.decision, view);
+    view.changed.resize(view.jobs.size());
+    std::iota(view.changed.begin(), view.changed.end(), 0);
+    ASSERT_EQ(policy->Decide(view, std::move(first.state), rng).decision.changes,
+              std::vector<Change>());
+  }
+}
+
+// A view that jobs come to and leave, kept as the engine keeps it: the last row takes the place of
+// one that leaves, and `changed` names the rows that differ since the last decision.
+class ChangingView {
+ public:
+  explicit ChangingView(uint64_t seed) : rng_(seed), view_(ViewOf(seed)) {
+    view_.forecasts.resize(view_.jobs.size());
+    for (const ViewJob& job : view_.jobs) next_id_ = std::max(next_id_, job.id.value + 1);
+  }
+  const View& view() const { return view_; }
+
+  void Carry(const Decision& decision) {
+    view_.changed.clear();
+    view_.removed.clear();
+    const std::vector<ViewJob> before = view_.jobs;
+    mete::Carry(decision, view_);
+    for (uint32_t row = 0; row < before.size(); ++row) {
+      if (!(view_.jobs[row].roles == before[row].roles) ||
+          view_.jobs[row].has_started != before[row].has_started) {
+        changed_.insert(row);
+      } else {
+        view_.jobs[row] = before[row];
+      }
+    }
+  }
+  void GoOn() {
+    view_.now += std::chrono::milliseconds(rng_.Between(0, 40'000));
+    for (int64_t i = rng_.Between(0, 2); i > 0 && !view_.jobs.empty(); --i) Remove();
+    for (int64_t i = rng_.Between(0, 2); i > 0; --i) Add();
+    int64_t memory = view_.capacity.memory_bytes;
+    for (const ViewJob& job : view_.jobs) memory -= job.has_started ? job.memory_bytes : 0;
+    view_.free_memory_bytes = memory;
+    std::erase_if(changed_, [&](uint32_t row) { return row >= view_.jobs.size(); });
+    view_.changed.assign(changed_.begin(), changed_.end());
+    changed_.clear();
+  }
+
+ private:
+  void Remove() {
+    const auto row = static_cast<uint32_t>(rng_.Below(view_.jobs.size()));
+    view_.removed.push_back(view_.jobs[row].id);
+    view_.jobs[row] = view_.jobs.back();
+    view_.forecasts[row] = view_.forecasts.back();
+    view_.speeds[row] = view_.speeds.back();
+    view_.jobs.pop_back();
+    view_.forecasts.pop_back();
+    view_.speeds.pop_back();
+    changed_.insert(row);
+  }
+  void Add() {
+    const View& other = ViewOf(1 + rng_.Below(kSeeds));
+    if (other.jobs.empty()) return;
+    const size_t row = rng_.Below(other.jobs.size());
+    ViewJob job = other.jobs[row];
+    job.id = JobId{next_id_++};
+    job.tenant = 0;
+    job.has_started = false;
+    job.submitted = job.served_until = view_.now;
+    job.served_seconds = job.served_unit_seconds = 0;
+    for (ViewRole& role : job.roles) {
+      role.units = 0;
+      role.reason = ReasonCode::kNone;
+    }
+    changed_.insert(static_cast<uint32_t>(view_.jobs.size()));
+    view_.jobs.push_back(job);
+    view_.forecasts.push_back(other.forecasts[row]);
+    view_.speeds.push_back(other.speeds[row]);
+  }
+
+  Rng rng_;
+  View view_;
+  uint64_t next_id_ = 1;
+  std::set<uint32_t> changed_;
+};
+
+// What a policy remembers only saves it work: told of changes it decides as if it saw the view for
+// the first time. (las also remembers the order of arrival in its queues.)
+TEST_P(EveryPolicy, FollowsWhatChanges) {
+  if (std::string_view(GetParam()).starts_with("las")) return;
+  const auto policy = Make(GetParam());
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    ChangingView changing(seed);
+    PolicyStatePtr state;
+    for (int step = 0; step < 40; ++step) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
+      Rng rng(1);
+      Outcome outcome = policy->Decide(changing.view(), std::move(state), rng);
+      state = std::move(outcome.state);
+      View told = changing.view(), anew = changing.view();
+      Carry(outcome.decision, told);
+      Carry(DecideOn(*policy, changing.view()), anew);
+      for (size_t row = 0; row < told.jobs.size(); ++row) {
+        for (int role = 0; role < told.jobs[row].role_count; ++role) {
+          ASSERT_EQ(told.jobs[row].roles[role].units, anew.jobs[row].roles[role].units)
+              << "job " << told.jobs[row].id.value << " role " << role;
+        }
+      }
+      changing.Carry(outcome.decision);
+      changing.GoOn();
+    }
+  }
+}
+
+// Whoever is told nothing but changes keeps what must hold of everyone.
+TEST_P(EveryPolicy, NeverGivesMoreThanThereIsHoweverLongItRuns) {
+  const auto policy = Make(GetParam());
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    ChangingView changing(seed);
+    PolicyStatePtr state;
+    for (int step = 0; step < 60; ++step) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
+      Rng rng(1);
+      Outcome outcome = policy->Decide(changing.view(), std::move(state), rng);
+      state = std::move(outcome.state);
+      changing.Carry(outcome.decision);
+      ASSERT_TRUE(Total(changing.view()).FitsIn(changing.view().capacity));
+      changing.GoOn();
+    }
   }
 }
 

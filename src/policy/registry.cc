@@ -76,6 +76,10 @@ PolicyRegistry BuiltinPolicies() {
   PolicyRegistry registry;
   registry.Add(NoneEntry());
   registry.Add(FifoEntry());
+  registry.Add(SjfEntry());
+  registry.Add(SrtfEntry());
+  registry.Add(SrsfEntry());
+  registry.Add(LasEntry());
   registry.Add(FairEntry());
   registry.Add(SlaqEntry());
   registry.Add(SoonestEntry());

@@ -46,7 +46,7 @@ class PolicyRegistry {
   std::vector<Entry> entries_;
 };
 
-// none, fifo, fair, slaq, soonest.
+// All that are in this folder.
 PolicyRegistry BuiltinPolicies();
 
 }  // namespace mete

@@ -32,7 +32,8 @@ TEST(Registry, MakesEachPolicyByItsNameWithItsStandards) {
       EXPECT_TRUE(registry.Make(entry.name + ":" + option.name + "=" + option.standard));
     }
   }
-  EXPECT_EQ(names, (std::set<std::string>{"none", "fifo", "fair", "slaq", "soonest"}));
+  EXPECT_EQ(names, (std::set<std::string>{"none", "fifo", "sjf", "srtf", "srsf", "las", "fair",
+                                          "slaq", "soonest"}));
 }
 
 TEST(Registry, ReadsOptions) {
@@ -48,7 +49,8 @@ TEST(Registry, SuggestsNames) {
   const Error name = ErrorOf("slak");
   EXPECT_EQ(name.code, ErrorCode::kNotFound);
   EXPECT_EQ(name.hint, "did you mean slaq?");
-  EXPECT_EQ(ErrorOf("drf").hint, "there are none, fifo, fair, slaq, soonest");
+  EXPECT_EQ(ErrorOf("xyzzy").hint,
+            "there are none, fifo, sjf, srtf, srsf, las, fair, slaq, soonest");
   const Error option = ErrorOf("slaq:flor=0.5");
   EXPECT_EQ(option.code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(option.hint, "did you mean floor?");

@@ -234,6 +234,14 @@ std::string ReasonText(const RoleSummary& role, const JobSummary& job, const Why
     case ReasonCode::kConverged:
     case ReasonCode::kLeftOver:
       return FairReason(role, job);
+    case ReasonCode::kShortestRest:
+      return fmt::format(
+          "The shortest rest first: by what its user expects {} are left of it. {} jobs wait.",
+          SecondsText(n[0]), Whole(n[1]));
+    case ReasonCode::kLeastService:
+      return fmt::format(
+          "The least service first: it is in queue {}, by what it has had so far. {} jobs wait.",
+          Whole(n[0]) + 1, Whole(n[1]));
     case ReasonCode::kMarginalGain:
       return MarginalGain(role);
     case ReasonCode::kShortestWork:
@@ -306,6 +314,10 @@ std::string ReasonPhrase(const Reason& reason) {
       return fmt::format("new, {} of {} losses", Whole(n[0]), Whole(n[1]));
     case ReasonCode::kSilent:
       return fmt::format("silent for {}", SecondsText(n[0]));
+    case ReasonCode::kShortestRest:
+      return fmt::format("{} left", SecondsText(n[0]));
+    case ReasonCode::kLeastService:
+      return fmt::format("in queue {}", Whole(n[0]) + 1);
     case ReasonCode::kMarginalGain:
       return fmt::format("gains {} a round", GainText(n[0]));
     case ReasonCode::kShortestWork:

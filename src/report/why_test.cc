@@ -62,6 +62,8 @@ TEST(Why, EveryCodeHasASentenceWithItsNumbers) {
       {{ReasonCode::kFloor, {0.25, 0.8}}, "25 % of its fair share of 0.8 cores"},
       {{ReasonCode::kStartFirst, {1, 3}}, "1 of the 3 losses"},
       {{ReasonCode::kSilent, {125}}, "in the 2m05s since its start"},
+      {{ReasonCode::kShortestRest, {125, 3}}, "2m05s are left of it. 3 jobs wait"},
+      {{ReasonCode::kLeastService, {1, 3}}, "in queue 2"},
       {{ReasonCode::kMarginalGain, {0.04, 0.003, 0.002, 0.0025}}, "4 % of its whole way"},
       {{ReasonCode::kShortestWork, {42.5, 2, 0.3, 2}},
        "42.5 core-seconds take it to a loss of 0.3, 2 milestones"},
