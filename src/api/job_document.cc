@@ -12,20 +12,6 @@ namespace {
 
 constexpr size_t kTopCurvePoints = 64;
 
-const char* ScalingName(Scaling scaling) {
-  switch (scaling) {
-    case Scaling::kShare:
-      return "share";
-    case Scaling::kReplicas:
-      return "replicas";
-    case Scaling::kRestart:
-      return "restart";
-    case Scaling::kFixed:
-      return "fixed";
-  }
-  return "unknown";
-}
-
 void WriteReason(JsonWriter& json, const Reason& reason, const Engine& engine) {
   json.Key("reason");
   json.BeginObject();

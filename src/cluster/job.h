@@ -21,6 +21,7 @@ enum class Scaling {
   kRestart,   // checkpoint, stop, start at the new size
   kFixed,     // min units, always
 };
+const char* ScalingName(Scaling scaling);
 
 struct RoleSpec {
   std::string name = "worker";

@@ -15,16 +15,20 @@ using Json = nlohmann::json;
 
 constexpr size_t kJobsMax = 10'000;
 
-const std::vector<std::string>& ScalingNames() {
-  static const std::vector<std::string> names = {"share", "replicas", "restart", "fixed"};
-  return names;
-}
 constexpr Scaling kScalings[] = {Scaling::kShare, Scaling::kReplicas, Scaling::kRestart,
                                  Scaling::kFixed};
+const std::vector<std::string>& ScalingNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Scaling scaling : kScalings) all.emplace_back(ScalingName(scaling));
+    return all;
+  }();
+  return names;
+}
 
 Json RoleToJson(const RoleSpec& role) {
   return {{"name", role.name},
-          {"scaling", ScalingNames()[static_cast<size_t>(role.scaling)]},
+          {"scaling", ScalingName(role.scaling)},
           {"min_units", role.min_units},
           {"max_units", role.max_units},
           {"unit",
@@ -129,7 +133,6 @@ JobSpec ReadJob(const Json& json, const std::string& where, Problems& problems) 
   fields.List("roles", [&](const Json& item, const std::string& item_where) {
     ReadRole(item, item_where, problems, job.roles.emplace_back());
   });
-  if (job.roles.empty()) job.roles.emplace_back();
   fields.Integer("memory_bytes", &job.memory_bytes);
   fields.Integer("threads", &job.threads);
   fields.Object("progress", [&](JsonFields& inner) {
@@ -147,8 +150,9 @@ JobSpec ReadJob(const Json& json, const std::string& where, Problems& problems) 
   return job;
 }
 
-// Adds what CheckJob finds, under the job's path.
-void CheckJobAt(const JobSpec& job, const std::string& where, Problems& problems) {
+// Gives the job what it left out. Adds what CheckJob finds, under the job's path.
+void CompleteAndCheck(JobSpec& job, const std::string& where, Problems& problems) {
+  if (job.roles.empty()) job.roles.emplace_back();
   Problems found;
   CheckJob(job, found);
   for (Problem problem : found.list()) {
@@ -240,7 +244,7 @@ std::string JobsToJson(const std::vector<JobSpec>& jobs) {
 Result<JobSpec> JobFromJson(const Json& json) {
   Problems problems;
   JobSpec job = ReadJob(json, "", problems);
-  if (problems.empty()) CheckJobAt(job, "", problems);
+  if (problems.empty()) CompleteAndCheck(job, "", problems);
   if (!problems.empty()) return tl::make_unexpected(ToError(problems.list(), ""));
   return job;
 }
@@ -248,6 +252,13 @@ Result<JobSpec> JobFromJson(const Json& json) {
 Result<JobSpec> JobFromText(std::string_view text) {
   METE_ASSIGN_OR_RETURN(const Json json, ParseStrictJson(text));
   return JobFromJson(json);
+}
+
+Result<JobSpec> AcceptedJobFromJson(const Json& json) {
+  Problems problems;
+  JobSpec job = ReadJob(json, "", problems);
+  if (!problems.empty()) return tl::make_unexpected(ToError(problems.list(), ""));
+  return job;
 }
 
 Result<std::vector<JobSpec>> JobsFromJson(std::string_view text) {
@@ -262,7 +273,7 @@ Result<std::vector<JobSpec>> JobsFromJson(std::string_view text) {
     Problems of_job;
     jobs.push_back(ReadJob(item, where, of_job));
     AddShared(shared, jobs.back().environment);
-    if (of_job.empty()) CheckJobAt(jobs.back(), where, of_job);
+    if (of_job.empty()) CompleteAndCheck(jobs.back(), where, of_job);
     for (const Problem& problem : of_job.list()) problems.Add(problem);
   });
   fields.Finish();

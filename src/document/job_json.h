@@ -1,6 +1,7 @@
 #pragma once
 
-// A JobSpec as JSON, as the HTTP API carries it (docs/openapi.yaml has the schema). Names carry
+// A JobSpec as JSON, as the HTTP API carries it (docs/openapi.yaml has the schema) and the journal
+// keeps it. Names carry
 // their unit; times are whole nanoseconds, so that a job comes back as it went. Reading is strict
 // and complete: unknown keys, wrong types and everything that CheckJob knows are refused, all
 // problems in one error. What is left out has the JobSpec's default.
@@ -24,6 +25,9 @@ nlohmann::json JobToJson(const JobSpec& job, Secrets secrets);
 
 Result<JobSpec> JobFromJson(const nlohmann::json& json);
 Result<JobSpec> JobFromText(std::string_view text);
+// A job that was accepted once, as JobToJson(kKeep) wrote it: the form alone is checked, as rules
+// may have grown stricter since.
+Result<JobSpec> AcceptedJobFromJson(const nlohmann::json& json);
 
 // {"environment": [...], "jobs": [...]}: all jobs, or what is wrong with them ("jobs[2].weight").
 // Each job has the variables of `environment` before its own, which win.

@@ -20,7 +20,7 @@ using ::testing::Not;
 TEST(JobJson, WhatGoesComesBack) {
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     Rng rng(seed);
-    const JobSpec job = RandomJob(rng);
+    const JobSpec job = RandomJobSpec(rng);
     Problems problems;
     CheckJob(job, problems);
     ASSERT_TRUE(problems.empty()) << "seed " << seed << ": "
@@ -115,7 +115,7 @@ TEST(JobJson, ManyJobsGoTogetherWithWhatTheyShareOnce) {
     Rng rng(seed);
     std::vector<JobSpec> jobs;
     for (uint64_t i = 1 + rng.Below(5); i > 0; --i) {
-      jobs.push_back(RandomJob(rng));
+      jobs.push_back(RandomJobSpec(rng));
       jobs.back().environment.Add("SHARED", "same");
       jobs.back().environment.Add("DIFFERENT", std::to_string(i));
       if (rng.Chance(0.5)) jobs.back().roles = {RoleSpec()};

@@ -49,7 +49,7 @@ StopSpec RandomStop(Rng& rng) {
 
 }  // namespace
 
-JobSpec RandomJob(Rng& rng) {
+JobSpec RandomJobSpec(Rng& rng) {
   JobSpec job;
   job.name = "j" + RandomText(rng, "abc 123-_.=", 0, 20) + "e";
   job.tenant = RandomText(rng, "abcXYZ019", 1, 20);

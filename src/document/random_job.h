@@ -7,6 +7,6 @@
 
 namespace mete {
 
-JobSpec RandomJob(Rng& rng);
+JobSpec RandomJobSpec(Rng& rng);
 
 }  // namespace mete

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "store/journal_testing.h"
 #include "store/random_records.h"
+#include "store/schema.h"
 
 namespace mete {
 namespace {
@@ -117,6 +118,25 @@ TEST_F(JournalFileTest, ANewerJournalIsRefusedAndLeftAlone) {
   EXPECT_FALSE(file.error().hint.empty());
   auto database = Database::Open(path_);
   EXPECT_EQ(*database->QueryInt("PRAGMA user_version"), 99);
+}
+
+TEST_F(JournalFileTest, AJournalOfVersionOneIsTakenOver) {
+  ASSERT_TRUE(Write(*Open(), RunningJob(1)));
+  {
+    auto database = Database::Open(path_);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->Execute(
+        "PRAGMA user_version = 1; UPDATE job_spec SET spec = "
+        R"('{"command":["train"],"environment":[["A","1"]],"termination":{"to_group":true}}')"));
+  }
+  auto file = Open();
+  const auto state = file->Load();
+  ASSERT_TRUE(state) << state.error().ToString();
+  ASSERT_EQ(state->jobs.size(), 1u);
+  EXPECT_EQ(state->jobs[0].spec->environment, (Environment{{"A", "1"}}));
+  EXPECT_TRUE(state->jobs[0].spec->termination.to_group);
+  EXPECT_EQ(*file->database().QueryInt("PRAGMA user_version"), kSchemaVersion);
+  EXPECT_TRUE(file->notes().empty());
 }
 
 TEST_F(JournalFileTest, SomebodyElsesDatabaseIsRefused) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "document/random_job.h"
 #include "store/record_codec.h"
 
 namespace mete {
@@ -50,42 +51,10 @@ std::string RandomBytes(Rng& rng, uint64_t length_max) {
   return bytes;
 }
 
-JobSpec RandomSpec(Rng& rng) {
-  JobSpec spec;
-  spec.name = RandomBytes(rng, 20);
-  spec.tenant = RandomBytes(rng, 20);
-  spec.weight = RandomNumber(rng);
-  for (uint64_t i = rng.Below(5); i > 0; --i) spec.command.push_back(RandomBytes(rng, 40));
-  for (uint64_t i = rng.Below(5); i > 0; --i) {
-    spec.environment.Add(RandomBytes(rng, 20), RandomBytes(rng, 200));
-  }
-  spec.directory = RandomBytes(rng, 40);
-  for (uint64_t i = rng.Below(4); i > 0; --i) {
-    spec.roles.push_back({RandomBytes(rng, 10),
-                          RandomEnum(rng, Scaling::kFixed),
-                          RandomInteger(rng),
-                          RandomInteger(rng),
-                          {RandomInteger(rng), RandomInteger(rng), RandomInteger(rng)}});
-  }
-  if (rng.Chance(0.5)) spec.memory_bytes = RandomInteger(rng);
-  if (rng.Chance(0.5)) spec.threads = RandomInteger(rng);
-  spec.progress = {rng.Chance(0.5), RandomBytes(rng, 20), RandomBytes(rng, 20)};
-  spec.goal = RandomEnum(rng, Goal::kMaximize);
-  if (rng.Chance(0.5)) spec.stop.target = RandomNumber(rng);
-  if (rng.Chance(0.5)) spec.stop.plateau = Plateau{RandomInteger(rng), RandomNumber(rng)};
-  if (rng.Chance(0.5)) spec.stop.iterations = RandomInteger(rng);
-  if (rng.Chance(0.5)) spec.stop.deadline = Duration(RandomInteger(rng));
-  spec.termination = {static_cast<int>(rng.Below(64)), rng.Chance(0.5),
-                      Duration(RandomInteger(rng))};
-  spec.retry = {static_cast<int>(rng.Below(9)), Duration(RandomInteger(rng)), rng.Chance(0.5)};
-  spec.pty = rng.Chance(0.5);
-  return spec;
-}
-
 JobRecord RandomJob(Rng& rng, JobId id) {
   JobRecord job;
   job.id = id;
-  job.spec = std::make_shared<JobSpec>(RandomSpec(rng));
+  job.spec = std::make_shared<JobSpec>(RandomJobSpec(rng));
   job.phase = RandomEnum(rng, JobPhase::kLost);
   job.paused = rng.Chance(0.5);
   job.attempt = static_cast<int>(rng.Below(10));

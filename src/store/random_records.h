@@ -11,7 +11,6 @@
 namespace mete {
 
 std::string RandomBytes(Rng& rng, uint64_t length_max);
-JobSpec RandomSpec(Rng& rng);
 JobRecord RandomJob(Rng& rng, JobId id);
 ReplicaRecord RandomReplica(Rng& rng, ReplicaId id, JobId job);
 Report RandomReport(Rng& rng, uint64_t sequence);

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
-#include "base/utf8.h"
+#include "document/job_json.h"
+#include "document/strict_json.h"
 
 namespace mete {
 namespace {
@@ -18,31 +20,10 @@ struct Malformed {
   std::string what;
 };
 
-Json FromString(const std::string& bytes) {
-  if (IsValidUtf8(bytes)) return bytes;
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
-    hex.push_back(kDigits[static_cast<uint8_t>(c) & 15]);
-  }
-  return Json{{"hex", hex}};
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  throw Malformed{"a digit that is not hexadecimal"};
-}
-
 std::string ToString(const Json& json) {
-  if (json.is_string()) return json.get<std::string>();
-  const std::string hex = json.at("hex").get<std::string>();
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(HexDigit(hex[i]) * 16 + HexDigit(hex[i + 1])));
-  }
-  return bytes;
+  std::optional<std::string> bytes = BytesFromJson(json);
+  if (!bytes) throw Malformed{"no string"};
+  return *std::move(bytes);
 }
 
 Json FromDouble(double value) {
@@ -59,22 +40,6 @@ double ToDouble(const Json& json) {
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
   throw Malformed{"a number '" + text + "'"};
 }
-
-const char* ScalingName(Scaling scaling) {
-  switch (scaling) {
-    case Scaling::kShare:
-      return "share";
-    case Scaling::kReplicas:
-      return "replicas";
-    case Scaling::kRestart:
-      return "restart";
-    case Scaling::kFixed:
-      return "fixed";
-  }
-  return "unknown";
-}
-
-const char* GoalName(Goal goal) { return goal == Goal::kMinimize ? "minimize" : "maximize"; }
 
 // The value up to `last` whose name is `text`.
 template <typename Enum>
@@ -103,154 +68,30 @@ requires std::is_integral_v<Number>
 void Get(const Json& json, const char* field, Number* value) {
   IfPresent(json, field, [&](const Json& found) { *value = found.get<Number>(); });
 }
-void Get(const Json& json, const char* field, Duration* value) {
-  IfPresent(json, field, [&](const Json& found) { *value = Duration(found.get<int64_t>()); });
-}
 void Get(const Json& json, const char* field, WallTime* value) {
   IfPresent(json, field,
             [&](const Json& found) { *value = WallTime(Duration(found.get<int64_t>())); });
 }
-template <typename Value>
-void Get(const Json& json, const char* field, std::optional<Value>* value) {
-  IfPresent(json, field, [&](const Json&) {
-    value->emplace();
-    Get(json, field, &**value);
-  });
-}
-
-Json FromRole(const RoleSpec& role) {
-  return Json{{"name", FromString(role.name)},
-              {"scaling", ScalingName(role.scaling)},
-              {"min_units", role.min_units},
-              {"max_units", role.max_units},
-              {"unit",
-               {{"cpu_millis", role.unit.cpu_millis},
-                {"memory_bytes", role.unit.memory_bytes},
-                {"gpus", role.unit.gpus}}}};
-}
-
-RoleSpec ToRole(const Json& json) {
-  RoleSpec role;
-  Get(json, "name", &role.name);
-  IfPresent(json, "scaling",
-            [&](const Json& f) { role.scaling = ToEnum(f, Scaling::kFixed, ScalingName); });
-  Get(json, "min_units", &role.min_units);
-  Get(json, "max_units", &role.max_units);
-  IfPresent(json, "unit", [&](const Json& unit) {
-    role.unit = {};
-    Get(unit, "cpu_millis", &role.unit.cpu_millis);
-    Get(unit, "memory_bytes", &role.unit.memory_bytes);
-    Get(unit, "gpus", &role.unit.gpus);
-  });
-  return role;
-}
-
-Json FromStop(const StopSpec& stop) {
-  Json json = Json::object();
-  if (stop.target) json["target"] = FromDouble(*stop.target);
-  if (stop.plateau) {
-    json["plateau"] = {{"iterations", stop.plateau->iterations},
-                       {"relative_improvement", FromDouble(stop.plateau->relative_improvement)}};
-  }
-  if (stop.iterations) json["iterations"] = *stop.iterations;
-  if (stop.deadline) json["deadline_ns"] = stop.deadline->count();
-  return json;
-}
-
-StopSpec ToStop(const Json& json) {
-  StopSpec stop;
-  Get(json, "target", &stop.target);
-  IfPresent(json, "plateau", [&](const Json& plateau) {
-    stop.plateau.emplace();
-    Get(plateau, "iterations", &stop.plateau->iterations);
-    Get(plateau, "relative_improvement", &stop.plateau->relative_improvement);
-  });
-  Get(json, "iterations", &stop.iterations);
-  Get(json, "deadline_ns", &stop.deadline);
-  return stop;
-}
-
-Json FromSpec(const JobSpec& spec) {
-  Json command = Json::array();
-  for (const std::string& word : spec.command) command.push_back(FromString(word));
-  Json environment = Json::array();
-  for (const auto& [name, value] : spec.environment) {
-    environment.push_back(Json::array({FromString(name), FromString(value)}));
-  }
-  Json roles = Json::array();
-  for (const RoleSpec& role : spec.roles) roles.push_back(FromRole(role));
-  Json json = {{"name", FromString(spec.name)},
-               {"tenant", FromString(spec.tenant)},
-               {"weight", FromDouble(spec.weight)},
-               {"command", command},
-               {"environment", environment},
-               {"directory", FromString(spec.directory)},
-               {"roles", roles},
-               {"progress",
-                {{"output", spec.progress.output},
-                 {"pattern", FromString(spec.progress.pattern)},
-                 {"jsonl_path", FromString(spec.progress.jsonl_path)}}},
-               {"goal", GoalName(spec.goal)},
-               {"stop", FromStop(spec.stop)},
-               {"termination",
-                {{"signal", spec.termination.signal},
-                 {"to_group", spec.termination.to_group},
-                 {"grace_ns", spec.termination.grace.count()}}},
-               {"retry",
-                {{"limit", spec.retry.limit},
-                 {"backoff_ns", spec.retry.backoff.count()},
-                 {"on_lost", spec.retry.on_lost}}},
-               {"pty", spec.pty}};
-  if (spec.memory_bytes) json["memory_bytes"] = *spec.memory_bytes;
-  if (spec.threads) json["threads"] = *spec.threads;
-  return json;
-}
-
-JobSpec ToSpec(const Json& json) {
-  JobSpec spec;
-  Get(json, "name", &spec.name);
-  Get(json, "tenant", &spec.tenant);
-  Get(json, "weight", &spec.weight);
-  IfPresent(json, "command", [&](const Json& command) {
-    for (const Json& word : command) spec.command.push_back(ToString(word));
-  });
-  IfPresent(json, "environment", [&](const Json& environment) {
-    for (const Json& pair : environment) {
-      spec.environment.Add(ToString(pair.at(0)), ToString(pair.at(1)));
+// Until version 2 journals wrote a variable as a pair and whom a signal goes to as `to_group`.
+void BringToDate(Json& spec) {
+  if (const auto environment = spec.find("environment"); environment != spec.end()) {
+    for (Json& variable : *environment) {
+      if (!variable.is_array()) continue;
+      variable = BytesToJson(ToString(variable.at(0)) + "=" + ToString(variable.at(1)));
     }
-  });
-  Get(json, "directory", &spec.directory);
-  IfPresent(json, "roles", [&](const Json& roles) {
-    for (const Json& role : roles) spec.roles.push_back(ToRole(role));
-  });
-  Get(json, "memory_bytes", &spec.memory_bytes);
-  Get(json, "threads", &spec.threads);
-  IfPresent(json, "progress", [&](const Json& progress) {
-    Get(progress, "output", &spec.progress.output);
-    Get(progress, "pattern", &spec.progress.pattern);
-    Get(progress, "jsonl_path", &spec.progress.jsonl_path);
-  });
-  IfPresent(json, "goal", [&](const Json& f) { spec.goal = ToEnum(f, Goal::kMaximize, GoalName); });
-  IfPresent(json, "stop", [&](const Json& stop) { spec.stop = ToStop(stop); });
-  IfPresent(json, "termination", [&](const Json& termination) {
-    Get(termination, "signal", &spec.termination.signal);
-    Get(termination, "to_group", &spec.termination.to_group);
-    Get(termination, "grace_ns", &spec.termination.grace);
-  });
-  IfPresent(json, "retry", [&](const Json& retry) {
-    Get(retry, "limit", &spec.retry.limit);
-    Get(retry, "backoff_ns", &spec.retry.backoff);
-    Get(retry, "on_lost", &spec.retry.on_lost);
-  });
-  Get(json, "pty", &spec.pty);
-  return spec;
+  }
+  if (const auto termination = spec.find("termination");
+      termination != spec.end() && termination->contains("to_group")) {
+    (*termination)["to"] = termination->at("to_group").get<bool>() ? "group" : "main";
+    termination->erase("to_group");
+  }
 }
 
 Json FromEnd(const End& end) {
   return Json{{"reason", EndReasonName(end.reason)},
               {"exit_code", end.exit_code},
               {"signal", end.signal},
-              {"text", FromString(end.text)}};
+              {"text", BytesToJson(end.text)}};
 }
 
 End ToEnd(const Json& json) {
@@ -363,30 +204,37 @@ ReplicaRecord ToReplica(const Json& json) {
   return replica;
 }
 
+auto Corrupt(const char* what, const std::string& why) {
+  return Fail(ErrorCode::kCorrupt, std::string(what) + " does not read back: " + why);
+}
+
 template <typename Read>
 auto Decode(std::string_view text, const char* what, Read read) -> Result<decltype(read(Json()))> {
-  const auto corrupt = [&](const std::string& why) {
-    return Fail(ErrorCode::kCorrupt, std::string(what) + " does not read back: " + why);
-  };
   try {
     const Json json = Json::parse(text.begin(), text.end());
-    if (!json.is_object()) return corrupt("no object");
+    if (!json.is_object()) return Corrupt(what, "no object");
     return read(json);
   } catch (const Json::exception& e) {
-    return corrupt(e.what());
+    return Corrupt(what, e.what());
   } catch (const Malformed& e) {
-    return corrupt(e.what);
+    return Corrupt(what, e.what);
   }
 }
 
 }  // namespace
 
-std::string EncodeSpec(const JobSpec& spec) { return FromSpec(spec).dump(); }
+std::string EncodeSpec(const JobSpec& spec) { return JobToJson(spec, Secrets::kKeep).dump(); }
 std::string EncodeJob(const JobRecord& job) { return FromJob(job).dump(); }
 std::string EncodeReplica(const ReplicaRecord& replica) { return FromReplica(replica).dump(); }
 
 Result<JobSpec> DecodeSpec(std::string_view json) {
-  return Decode(json, "a job's description", ToSpec);
+  METE_ASSIGN_OR_RETURN(const Json current, Decode(json, "a job's description", [](Json spec) {
+                          BringToDate(spec);
+                          return spec;
+                        }));
+  Result<JobSpec> spec = AcceptedJobFromJson(current);
+  if (!spec) return Corrupt("a job's description", spec.error().ToString());
+  return spec;
 }
 Result<JobRecord> DecodeJob(std::string_view json) { return Decode(json, "a job's record", ToJob); }
 Result<ReplicaRecord> DecodeReplica(std::string_view json) {

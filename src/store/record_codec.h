@@ -1,9 +1,10 @@
 #pragma once
 
-// Jobs and replicas as the JSON texts of the journal's tables. Strings that are not UTF-8 (paths
-// and environments may be any bytes) are written as {"hex": "..."}; numbers that JSON lacks as
-// "nan", "inf" and "-inf". Reading an absent field gives its default, so that later versions can
-// add fields.
+// Jobs and replicas as the JSON texts of the journal's tables; descriptions have the form of the
+// API (document/job_json.h). Strings that are not UTF-8 (paths and environments may be any bytes)
+// are written as {"hex": "..."}; numbers that JSON lacks as "nan", "inf" and "-inf". Reading an
+// absent field gives its default, so that later versions can add fields. Texts of every earlier
+// version are read.
 
 #include <string>
 #include <string_view>

@@ -44,6 +44,10 @@ CREATE TABLE report_block (id INTEGER PRIMARY KEY, tag INTEGER, job INTEGER, fir
                            written_ns INTEGER, due_ns INTEGER, data BLOB);
 CREATE INDEX report_block_job ON report_block (job, first, last);
 CREATE INDEX report_block_due ON report_block (due_ns);
+)sql",
+                                                            R"sql(
+-- From here on job_spec.spec has the form of the API. Older texts stay as they are: both are read
+-- (store/record_codec.cc), and version 1 would not read the new ones.
 )sql"};
 
 }  // namespace

@@ -24,7 +24,7 @@ enum class RowTag : int64_t {
   kBlock = 108,
 };
 
-inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kSchemaVersion = 2;
 inline constexpr int64_t kApplicationId = 0x6d657465;  // "mete"
 inline constexpr int64_t kPageBytes = 4096;
 
