@@ -44,12 +44,29 @@ class ApiFixture : public ::testing::Test {
   ApiFixture() {
     std::string pattern = ::testing::TempDir() + "mete-api-XXXXXX";
     directory_ = mkdtemp(pattern.data());
+    StartDaemon({});
+  }
+  ~ApiFixture() override {
+    journal_.reset();
+    engine_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  // Also a later daemon on the same journal and backend.
+  void StartDaemon(JournalOptions options) {
+    if (engine_) Settle();
+    journal_.reset();
+    loop_.RunFor(std::chrono::milliseconds(20));  // its last answers
+    executor_ = std::make_unique<ManualExecutor>(clock_);
+    engine_.reset();
+    router_ = http::Router();
+    options.gather = options.report_gather = {};
     Result<OpenedJournal> opened =
-        Journal::Open(directory_ + "/journal.db", {.gather = {}, .report_gather = {}}, clock_,
+        Journal::Open(directory_ + "/journal.db", options, clock_,
                       [this](std::function<void()> done) { loop_.Post(std::move(done)); });
     if (!opened) throw std::runtime_error(opened.error().ToString());
     journal_ = std::move(opened->journal);
-    engine_ = std::make_unique<Engine>(EngineOptions{.default_policy = "fair"}, clock_, executor_,
+    engine_ = std::make_unique<Engine>(EngineOptions{.default_policy = "fair"}, clock_, *executor_,
                                        backend_, *journal_, policies_);
     engine_->Start(std::move(opened->state),
                    [](const Status& status) { EXPECT_TRUE(status) << status.error().ToString(); });
@@ -66,18 +83,13 @@ class ApiFixture : public ::testing::Test {
                                     .term = Term{1}});
     Settle();
   }
-  ~ApiFixture() override {
-    journal_.reset();
-    engine_.reset();
-    std::filesystem::remove_all(directory_);
-  }
 
   // Lets the backend, the journal and the engine come to rest.
   void Settle() {
     for (int i = 0; i < 3; ++i) {
       loop_.RunFor(std::chrono::milliseconds(20));
       while (backend_.Deliver() > 0) loop_.RunFor(std::chrono::milliseconds(20));
-      executor_.RunFor(std::chrono::milliseconds(200));
+      executor_->RunFor(std::chrono::milliseconds(200));
     }
   }
 
@@ -125,7 +137,7 @@ class ApiFixture : public ::testing::Test {
 
   ManualClock clock_{Instant(std::chrono::hours(1)), WallTime(std::chrono::hours(500'000))};
   EventLoop loop_;
-  ManualExecutor executor_{clock_};
+  std::unique_ptr<ManualExecutor> executor_;
   MemoryBackend backend_{{{.id = NodeId{1},
                            .name = "here",
                            .capacity = {.cpu_millis = 4000, .memory_bytes = 8 * kGiB}}}};

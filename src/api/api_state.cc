@@ -83,7 +83,7 @@ void ApiState::Tell(const JobRecord& record) {
   if (job != nullptr) {
     WriteJob(json, *job, engine(), now(), JobDetail::kList);
   } else {
-    WriteEndedJob(json, record, engine(), JobDetail::kList);
+    WriteEndedJob(json, record, engine());
   }
   const http::ServerEvent event{.name = "job", .data = std::move(data)};
   std::erase_if(listeners_, [&](http::ResponseStream& stream) { return !stream.Send(event); });

@@ -169,6 +169,51 @@ TEST_F(Api, EndedJobsAreReadFromTheJournal) {
   EXPECT_THAT(AskError("GET", "/v1/jobs/77"), Pair("not_found", 404));
 }
 
+TEST_F(Api, AnEndedJobShowsWhatItWasAlsoAfterARestart) {
+  const uint64_t id =
+      Submit("mlp", R"(,"stop":{"target":0.01},"retry":{"limit":1,"backoff_ns":0})");
+  const auto report = [&](int count) {
+    const ReplicaId replica = backend_.OnlyReplica(JobId{id});
+    for (int i = 1; i <= count; ++i) {
+      backend_.Report(replica,
+                      {{.iteration = i, .loss = 10.0 / (count + i), .time = clock_.Now()}});
+    }
+    Settle();
+  };
+  // Its first attempt is no part of its curve.
+  report(3);
+  backend_.Exit(backend_.OnlyReplica(JobId{id}), {.reason = EndReason::kExited, .exit_code = 3});
+  Settle();
+  Settle();
+  Settle();
+  report(40);
+  backend_.Exit(backend_.OnlyReplica(JobId{id}), {.reason = EndReason::kExited});
+  Settle();
+
+  const auto before = AskJson("GET", "/v1/jobs/mlp");
+  EXPECT_EQ(before["phase"], "done");
+  ASSERT_EQ(before["replicas"].size(), 2U);
+  EXPECT_EQ(before["replicas"][0]["end"]["exit_code"], 3);
+  EXPECT_EQ(before["replicas"][1]["state"], "gone");
+  EXPECT_EQ(before["curve"].size(), 40U);
+  const auto top = AskJson("GET", "/v1/top")["jobs"];
+
+  StartDaemon({});
+  EXPECT_EQ(AskJson("GET", "/v1/top")["jobs"], top);
+  EXPECT_EQ(AskJson("GET", "/v1/jobs")["jobs"][0]["loss"], before["loss"]);
+  const auto after = AskJson("GET", "/v1/jobs/mlp");
+  for (const char* field : {"loss", "curve", "replicas", "progress", "iteration"}) {
+    EXPECT_EQ(after[field], before[field]) << field;
+  }
+
+  // Also once it is no longer in memory.
+  StartDaemon({.ended_jobs_loaded = 0});
+  const auto old = AskJson("GET", "/v1/jobs/" + std::to_string(id));
+  for (const char* field : {"loss", "curve", "replicas", "iteration"}) {
+    EXPECT_EQ(old[field], before[field]) << field;
+  }
+}
+
 TEST_F(Api, PolicyIsShownAndSet) {
   EXPECT_EQ(AskJson("GET", "/v1/policy")["policy"], "fair");
   EXPECT_EQ(AskJson("PUT", "/v1/policy", R"({"policy":"slaq:floor=0.5"})")["policy"],

@@ -132,27 +132,41 @@ void WriteForecast(JsonWriter& json, const Job& job, const JobProgress& progress
   json.EndObject();
 }
 
-void WriteReplicas(JsonWriter& json, const Job& job) {
+// `live` is null for one that is gone.
+void WriteReplica(JsonWriter& json, const ReplicaRecord& record, const JobSpec& spec,
+                  const Replica* live) {
+  json.BeginObject();
+  json.Field("id", record.id.value);
+  json.Field("attempt", record.attempt);
+  const auto role = static_cast<size_t>(record.role);
+  if (role < spec.roles.size()) json.Field("role", spec.roles[role].name);
+  json.Field("index", record.index);
+  json.Field("state", ReplicaStateName(record.state));
+  json.Field("pid", record.pid);
+  json.Field("cpu_seconds", record.cpu_seconds);
+  if (live != nullptr) {
+    json.Field("throttled_seconds", live->throttled_seconds);
+    json.Field("memory_bytes", live->memory_bytes);
+  }
+  json.Field("memory_peak_bytes", record.memory_peak_bytes);
+  if (record.end.reason != EndReason::kNone) {
+    json.Key("end");
+    WriteEnd(json, record.end);
+  }
+  json.EndObject();
+}
+
+// Of a job that has ended: `history`'s, or none where it is null.
+void WriteReplicas(JsonWriter& json, const Job& job, const JobHistory* history) {
   json.Key("replicas");
   json.BeginArray();
   for (const Replica* replica : job.replicas) {
-    const ReplicaRecord& record = replica->record;
-    json.BeginObject();
-    json.Field("id", record.id.value);
-    json.Field("attempt", record.attempt);
-    json.Field("role", job.spec().roles[static_cast<size_t>(record.role)].name);
-    json.Field("index", record.index);
-    json.Field("state", ReplicaStateName(record.state));
-    json.Field("pid", record.pid);
-    json.Field("cpu_seconds", record.cpu_seconds);
-    json.Field("throttled_seconds", replica->throttled_seconds);
-    json.Field("memory_bytes", replica->memory_bytes);
-    json.Field("memory_peak_bytes", record.memory_peak_bytes);
-    if (record.end.reason != EndReason::kNone) {
-      json.Key("end");
-      WriteEnd(json, record.end);
+    WriteReplica(json, replica->record, job.spec(), replica);
+  }
+  if (history != nullptr) {
+    for (const ReplicaRecord& record : history->replicas) {
+      WriteReplica(json, record, job.spec(), nullptr);
     }
-    json.EndObject();
   }
   json.EndArray();
 }
@@ -211,8 +225,8 @@ double CoresOf(const JobRecord& record) {
   return 1e-3 * static_cast<double>(cpu_millis);
 }
 
-void WriteJob(JsonWriter& json, const Job& job, const Engine& engine, Instant now,
-              JobDetail detail) {
+void WriteJob(JsonWriter& json, const Job& job, const Engine& engine, Instant now, JobDetail detail,
+              const JobHistory* history) {
   json.BeginObject();
   WriteRecord(json, job.record, &job, engine);
   const JobProgress progress = ProgressOf(job, now);
@@ -225,22 +239,41 @@ void WriteJob(JsonWriter& json, const Job& job, const Engine& engine, Instant no
   if (detail == JobDetail::kFull) {
     WriteCurve(json, job, LossCurve::kMaxPoints, true);
     WriteForecast(json, job, progress);
-    WriteReplicas(json, job);
+    WriteReplicas(json, job, history);
     json.Key("spec");
     json.Raw(JobToJson(job.spec(), Secrets::kMask).dump());
   }
   json.EndObject();
 }
 
-void WriteEndedJob(JsonWriter& json, const JobRecord& record, const Engine& engine,
-                   JobDetail detail) {
+void WriteEndedJob(JsonWriter& json, const JobRecord& record, const Engine& engine) {
   json.BeginObject();
   WriteRecord(json, record, nullptr, engine);
-  if (record.spec->stop.target) json.Field("target_loss", *record.spec->stop.target);
-  if (detail == JobDetail::kFull) {
-    json.Key("spec");
-    json.Raw(JobToJson(*record.spec, Secrets::kMask).dump());
+  json.Field("target_loss", record.spec->stop.target);
+  json.EndObject();
+}
+
+void WriteEndedJob(JsonWriter& json, const JobHistory& history, const Engine& engine) {
+  const JobSpec& spec = *history.job.spec;
+  json.BeginObject();
+  WriteRecord(json, history.job, nullptr, engine);
+  if (!history.reports.empty()) json.Field("loss", history.reports.back().report.loss);
+  json.Field("target_loss", spec.stop.target);
+  json.Key("curve");
+  json.BeginArray();
+  for (const StoredReport& stored : history.reports) {
+    json.BeginArray();
+    json.Number(stored.report.iteration);
+    json.Number(stored.report.loss);
+    json.EndArray();
   }
+  json.EndArray();
+  json.Key("replicas");
+  json.BeginArray();
+  for (const ReplicaRecord& record : history.replicas) WriteReplica(json, record, spec, nullptr);
+  json.EndArray();
+  json.Key("spec");
+  json.Raw(JobToJson(spec, Secrets::kMask).dump());
   json.EndObject();
 }
 

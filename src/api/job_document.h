@@ -9,6 +9,7 @@
 
 #include "api/json_writer.h"
 #include "engine/engine.h"
+#include "store/journal.h"
 
 namespace mete {
 
@@ -34,10 +35,11 @@ enum class JobDetail {
   kFull,  // also forecast, speed, replicas and the whole description
 };
 
-void WriteJob(JsonWriter& json, const Job& job, const Engine& engine, Instant now,
-              JobDetail detail);
-// A job that left the engine's memory.
-void WriteEndedJob(JsonWriter& json, const JobRecord& record, const Engine& engine,
-                   JobDetail detail);
+// `history` adds the replicas of a job that has ended.
+void WriteJob(JsonWriter& json, const Job& job, const Engine& engine, Instant now, JobDetail detail,
+              const JobHistory* history = nullptr);
+// A job that left the engine's memory: a row of a list, and all that the journal has.
+void WriteEndedJob(JsonWriter& json, const JobRecord& record, const Engine& engine);
+void WriteEndedJob(JsonWriter& json, const JobHistory& history, const Engine& engine);
 
 }  // namespace mete

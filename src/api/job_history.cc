@@ -120,7 +120,7 @@ Status History(const ApiStatePtr& api, const Request& request, const Responder& 
     json.Key("jobs");
     json.BeginArray();
     for (const EndedJob& row : *rows) {
-      WriteEndedJob(json, row.job, api->engine(), JobDetail::kList);
+      WriteEndedJob(json, row.job, api->engine());
     }
     json.EndArray();
     if (!rows->empty()) json.Field("next", rows->back().order);

@@ -92,27 +92,40 @@ void Submit(const ApiStatePtr& api, const Request& request, const Responder& res
   });
 }
 
+void SendJob(const ApiStatePtr& api, const Job& job, const JobHistory* history,
+             const Responder& responder) {
+  std::string body;
+  JsonWriter json(body);
+  WriteJob(json, job, api->engine(), api->now(), JobDetail::kFull, history);
+  responder.Send(JsonResponse(std::move(body)));
+}
+
+// What is gone of a job is in the journal alone: its replicas, and all of it some time after its
+// end.
 void Get(const ApiStatePtr& api, const PathParameters& path, const Responder& responder) {
   const Result<JobId> id = api->ResolveJob(path.at("job"));
   if (!id) return responder.Send(ErrorResponse(id.error()));
-  if (const Job* job = api->engine().jobs().Find(*id)) {
-    std::string body;
-    JsonWriter json(body);
-    WriteJob(json, *job, api->engine(), api->now(), JobDetail::kFull);
-    return responder.Send(JsonResponse(std::move(body)));
+  Journal* const journal = api->context().journal;
+  const Job* const job = api->engine().jobs().Find(*id);
+  if (job != nullptr && (job->live() || journal == nullptr)) {
+    return SendJob(api, *job, nullptr, responder);
   }
-  if (api->context().journal == nullptr) {
+  if (journal == nullptr) {
     return responder.Send(
         ErrorResponse(Error{ErrorCode::kNotFound, fmt::format("there is no job {}", id->value),
                             "job", "`mete list` shows all jobs"}));
   }
-  api->context().journal->ReadJob(*id, [api, responder](const Result<JobRecord>& record) {
-    if (!record) return responder.Send(ErrorResponse(record.error()));
-    std::string body;
-    JsonWriter json(body);
-    WriteEndedJob(json, *record, api->engine(), JobDetail::kFull);
-    responder.Send(JsonResponse(std::move(body)));
-  });
+  journal->ReadHistory(*id, LossCurve::kMaxPoints,
+                       [api, responder](const Result<JobHistory>& history) {
+                         if (!history) return responder.Send(ErrorResponse(history.error()));
+                         if (const Job* job = api->engine().jobs().Find(history->job.id)) {
+                           return SendJob(api, *job, &*history, responder);
+                         }
+                         std::string body;
+                         JsonWriter json(body);
+                         WriteEndedJob(json, *history, api->engine());
+                         responder.Send(JsonResponse(std::move(body)));
+                       });
 }
 
 using Command = void (Engine::*)(JobId, Reply<void>);

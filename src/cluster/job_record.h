@@ -100,6 +100,7 @@ struct JobRecord {
   int64_t memory_peak_bytes = 0;
   int64_t iteration = -1;  // last reported
   int64_t report_count = 0;
+  int64_t first_report = 0;  // those before belong to attempts that failed
 };
 
 }  // namespace mete

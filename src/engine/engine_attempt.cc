@@ -105,6 +105,7 @@ void Engine::BeginAttempt(Job& job) {
 // A new attempt from the beginning reports anew.
 void Engine::ForgetProgress(Job& job) {
   job.record.iteration = -1;
+  job.record.first_report = job.record.report_count;
   job.forecaster =
       std::make_unique<LossForecaster>(LossForecastOptions{.target = LossTarget(job.spec())});
   job.forecast = {};

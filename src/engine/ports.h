@@ -187,8 +187,10 @@ struct LoadedState {
   Term term;              // of this reign, already written
   bool rebooted = false;  // the boot id differs from the last reign's
   std::vector<JobRecord> jobs;
-  std::vector<ReplicaRecord> replicas;      // of jobs that have not ended, and any not gone
-  std::vector<ReportBatch> recent_reports;  // of jobs that have not ended: what forecasts need
+  std::vector<ReplicaRecord> replicas;  // of jobs that have not ended, and any not gone
+  // Of jobs that have not ended: what forecasts need. Of those that have: a few, which show how
+  // they learned.
+  std::vector<ReportBatch> recent_reports;
   std::string policy;
   std::string policy_state;
   uint64_t next_job_id = 1;

@@ -184,6 +184,19 @@ void Journal::ReadJob(JobId id, std::function<void(Result<JobRecord>)> done) {
   Ask([this, id] { return file_->records().ReadJob(id); }, std::move(done));
 }
 
+void Journal::ReadHistory(JobId id, int64_t reports, std::function<void(Result<JobHistory>)> done) {
+  Ask(
+      [this, id, reports]() -> Result<JobHistory> {
+        JobHistory history;
+        METE_ASSIGN_OR_RETURN(history.job, file_->records().ReadJob(id));
+        METE_ASSIGN_OR_RETURN(history.replicas, file_->records().ReadReplicas(id));
+        METE_ASSIGN_OR_RETURN(history.reports,
+                              file_->reports().ReadSpread(id, history.job.first_report, reports));
+        return history;
+      },
+      std::move(done));
+}
+
 void Journal::ReadReplicas(JobId job,
                            std::function<void(Result<std::vector<ReplicaRecord>>)> done) {
   Ask([this, job] { return file_->records().ReadReplicas(job); }, std::move(done));

@@ -36,6 +36,13 @@ struct OpenedJournal {
   std::vector<std::string> notes;  // for people: damage found, what was lost, little space
 };
 
+// What is left of a job.
+struct JobHistory {
+  JobRecord job;
+  std::vector<ReplicaRecord> replicas;  // of all attempts
+  std::vector<StoredReport> reports;    // ReportLog::ReadSpread
+};
+
 // For `mete doctor` and the metrics.
 struct JournalHealth {
   int64_t size_bytes = 0;
@@ -57,6 +64,8 @@ class Journal final : public Store {
   void ReadEvents(EventQuery query, std::function<void(Result<std::vector<StoredEvent>>)> done);
   // Also of jobs that ended long ago. kNotFound: there never was one.
   void ReadJob(JobId id, std::function<void(Result<JobRecord>)> done);
+  // The same with its replicas and at most `reports` reports that show how it learned.
+  void ReadHistory(JobId id, int64_t reports, std::function<void(Result<JobHistory>)> done);
   void ReadReplicas(JobId job, std::function<void(Result<std::vector<ReplicaRecord>>)> done);
   // The last to end first; `before`: EndedJob::order of the last one of the page before, or 0.
   void ListEnded(int64_t limit, int64_t before,

@@ -26,6 +26,8 @@ constexpr int64_t kJobsPerDrop = 100;
 constexpr int64_t kLogPagesMin = 64;
 constexpr int64_t kLogPagesMax = 1'024;
 constexpr int kEmergencyTurns = 64;  // of housekeeping in one go, when the disk has filled up
+// Of an ended job, for its curve in a table.
+constexpr int64_t kEndedReportsLoaded = 64;
 constexpr Duration kSpaceCheckEvery = std::chrono::seconds(1);
 
 std::string MachineBootId() {
@@ -136,14 +138,36 @@ Result<LoadedState> JournalFile::Load() {
       replica.acknowledged_sequence = std::max(replica.acknowledged_sequence, tail->second);
     }
   }
+  METE_RETURN_IF_ERROR(LoadReports(state));
+  return state;
+}
+
+Status JournalFile::LoadReports(LoadedState& state) {
+  const auto add = [&](JobId job, std::vector<StoredReport> reports) {
+    for (StoredReport& stored : reports) {
+      std::vector<ReportBatch>& batches = state.recent_reports;
+      if (batches.empty() || batches.back().job != job ||
+          batches.back().replica != stored.replica) {
+        batches.push_back({job, stored.replica, {}});
+      }
+      batches.back().reports.push_back(std::move(stored.report));
+    }
+  };
   // Enough for a forecast of each, and more where few jobs are live.
   const auto live = std::count_if(state.jobs.begin(), state.jobs.end(),
                                   [](const JobRecord& job) { return !IsFinal(job.phase); });
   constexpr int64_t kFirst = 16;
   const int64_t last_count = std::clamp<int64_t>(400'000 / std::max<int64_t>(live, 1), 112, 512);
   for (JobRecord& job : state.jobs) {
-    if (IsFinal(job.phase)) continue;
-    METE_ASSIGN_OR_RETURN(ReportPage first, reports_->Read({.job = job.id, .limit = kFirst}));
+    if (IsFinal(job.phase)) {
+      METE_ASSIGN_OR_RETURN(std::vector<StoredReport> some,
+                            reports_->ReadSpread(job.id, job.first_report, kEndedReportsLoaded));
+      add(job.id, std::move(some));
+      continue;
+    }
+    METE_ASSIGN_OR_RETURN(
+        ReportPage first,
+        reports_->Read({.job = job.id, .from_number = job.first_report, .limit = kFirst}));
     if (first.reports.empty()) continue;
     METE_ASSIGN_OR_RETURN(ReportPage last, reports_->Read({.job = job.id,
                                                            .from_number = first.next_number,
@@ -156,16 +180,9 @@ Result<LoadedState> JournalFile::Load() {
       job.report_count = reports.back().number + 1;
       job.iteration = reports.back().report.iteration;
     }
-    for (StoredReport& stored : reports) {
-      std::vector<ReportBatch>& batches = state.recent_reports;
-      if (batches.empty() || batches.back().job != job.id ||
-          batches.back().replica != stored.replica) {
-        batches.push_back({job.id, stored.replica, {}});
-      }
-      batches.back().reports.push_back(std::move(stored.report));
-    }
+    add(job.id, std::move(reports));
   }
-  return state;
+  return {};
 }
 
 Status JournalFile::Write(const std::vector<const JournalBatch*>& batches) {

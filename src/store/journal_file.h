@@ -69,6 +69,7 @@ class JournalFile {
  private:
   JournalFile(std::string path, JournalOptions options, const Clock& clock);
   Status OpenTables();
+  Status LoadReports(LoadedState& state);
   Status TakeTerm();
   Duration Now() const { return time_base_ + (clock_.Now() - opened_at_); }
   Status WriteOnce(const std::vector<const JournalBatch*>& batches);

@@ -323,6 +323,33 @@ TEST_F(JournalFileTest, TheLastReportsOfAnEndedJobStayForGood) {
   }
 }
 
+TEST_F(JournalFileTest, AFewReportsShowAWholeHistory) {
+  auto file = Open();
+  ASSERT_TRUE(Write(*file, RunningJob(1)));
+  for (const int total : {1, 40, 1'000, 60'000}) {
+    SCOPED_TRACE(total);
+    const auto have = static_cast<int>(*file->reports().Count(JobId{1}));
+    for (int next = have; next < total; next += 2'000) {
+      const int count = std::min(2'000, total - next);
+      ASSERT_TRUE(Write(*file, Reports(1, static_cast<uint64_t>(next + 1), count, seconds(1))));
+      MaintainAll(*file);
+    }
+    const auto some = file->reports().ReadSpread(JobId{1}, 0, 100);
+    ASSERT_TRUE(some);
+    EXPECT_EQ(some->size(), std::min<size_t>(static_cast<size_t>(total), 100));
+    EXPECT_EQ(some->front().number, 0);
+    EXPECT_EQ(some->back().number, total - 1);
+    for (size_t i = 1; i < some->size(); ++i) {
+      EXPECT_GT((*some)[i].number, (*some)[i - 1].number);
+      EXPECT_LT((*some)[i].number - (*some)[i - 1].number, total / 10 + 2);
+    }
+  }
+  const auto later = file->reports().ReadSpread(JobId{1}, 59'990, 100);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->size(), 10u);
+  EXPECT_TRUE(file->reports().ReadSpread(JobId{2}, 0, 100)->empty());
+}
+
 TEST_F(JournalFileTest, ATinyRetentionHoldsUnderAFlood) {
   const int64_t retain = kRetainMin;
   auto file = Open({.retain_bytes = retain});

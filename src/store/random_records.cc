@@ -74,6 +74,7 @@ JobRecord RandomJob(Rng& rng, JobId id) {
   job.memory_peak_bytes = RandomInteger(rng);
   job.iteration = rng.Between(-1, 1000);
   job.report_count = RandomInteger(rng);
+  job.first_report = RandomInteger(rng);
   return job;
 }
 

@@ -143,7 +143,8 @@ Json FromJob(const JobRecord& job) {
               {"cpu_seconds", FromDouble(job.cpu_seconds)},
               {"memory_peak_bytes", job.memory_peak_bytes},
               {"iteration", job.iteration},
-              {"report_count", job.report_count}};
+              {"report_count", job.report_count},
+              {"first_report", job.first_report}};
 }
 
 JobRecord ToJob(const Json& json) {
@@ -169,6 +170,7 @@ JobRecord ToJob(const Json& json) {
   Get(json, "memory_peak_bytes", &job.memory_peak_bytes);
   Get(json, "iteration", &job.iteration);
   Get(json, "report_count", &job.report_count);
+  Get(json, "first_report", &job.first_report);
   return job;
 }
 

@@ -61,6 +61,7 @@ Result<ReportLog> ReportLog::Open(Database& database, RecordTables& tables,
       {&log.backward_,
        "SELECT id FROM report_block WHERE job = ?1 AND last >= ?2 AND "
        "(?3 = ?4 OR iteration_max >= ?3) ORDER BY first DESC"},
+      {&log.blocks_of_job_, columns + "WHERE job = ?1 AND last >= ?2 ORDER BY first"},
   };
   for (const auto& [statement, sql] : statements) {
     METE_ASSIGN_OR_RETURN(*statement, database.Prepare(sql));
@@ -391,60 +392,6 @@ Result<int64_t> ReportLog::DeleteBlocks(JobId job, int64_t blocks_max) {
   }
   for (const int64_t id : ids) METE_RETURN_IF_ERROR(delete_block_.Bind(1, id).Run());
   return static_cast<int64_t>(ids.size());
-}
-
-Result<ReportPage> ReportLog::Read(const ReportQuery& query) {
-  constexpr int64_t kAny = std::numeric_limits<int64_t>::min();
-  const auto wanted = [&](const StoredReport& stored) {
-    return stored.number >= query.from_number &&
-           (!query.from_iteration || stored.report.iteration >= *query.from_iteration);
-  };
-  const auto limit = static_cast<size_t>(std::max<int64_t>(query.limit, 0));
-  std::vector<StoredReport> found;  // one more than the limit tells that there are more
-  const auto take = [&](const auto begin, const auto end) {
-    for (auto it = begin; it != end && found.size() <= limit; ++it) {
-      if (wanted(*it)) found.push_back(*it);
-    }
-  };
-  const auto stream = streams_.find(query.job);
-  const auto take_tail = [&] {
-    if (stream == streams_.end()) return;
-    const std::deque<StoredReport>& tail = stream->second.tail;
-    if (query.newest) {
-      take(tail.rbegin(), tail.rend());
-    } else {
-      take(tail.begin(), tail.end());
-    }
-  };
-
-  if (query.newest) take_tail();
-  SqlStatement& blocks = query.newest ? backward_ : forward_;
-  {
-    SqlUse use(blocks);
-    blocks.Bind(1, query.job.value).Bind(2, query.from_number);
-    blocks.Bind(3, query.from_iteration.value_or(kAny)).Bind(4, kAny);
-    while (found.size() <= limit) {
-      METE_ASSIGN_OR_RETURN(const bool row, blocks.Step());
-      if (!row) break;
-      auto reports = ReadBlock(blocks.Int(0));
-      if (!reports && reports.error().code == ErrorCode::kCorrupt) continue;
-      if (!reports) return tl::make_unexpected(std::move(reports).error());
-      if (query.newest) {
-        take(reports->rbegin(), reports->rend());
-      } else {
-        take(reports->begin(), reports->end());
-      }
-    }
-  }
-  if (!query.newest) take_tail();
-
-  ReportPage page;
-  page.more = found.size() > limit;
-  if (page.more) found.pop_back();
-  if (query.newest) std::reverse(found.begin(), found.end());
-  page.next_number = found.empty() ? query.from_number : found.back().number + 1;
-  page.reports = std::move(found);
-  return page;
 }
 
 }  // namespace mete

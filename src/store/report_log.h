@@ -67,6 +67,10 @@ class ReportLog {
   Result<int64_t> DeleteBlocks(JobId job, int64_t blocks_max);
 
   Result<ReportPage> Read(const ReportQuery& query);
+  // At most `count` of the job's reports from `from_number` on that have a loss, without their
+  // metrics: evenly spread, the first and the newest among them. Of a long history some blocks are
+  // read, not all.
+  Result<std::vector<StoredReport>> ReadSpread(JobId job, int64_t from_number, int64_t count);
   // How many reports the job has had.
   Result<int64_t> Count(JobId job);
   // The highest sequence of each replica that has reports in the tail.
@@ -121,7 +125,7 @@ class ReportLog {
   ReportCodec codec_;
   SqlStatement insert_frame_, delete_frames_, insert_block_, read_block_, count_, due_block_,
       squeeze_block_, next_blocks_, previous_block_, postpone_, delete_block_, first_blocks_,
-      forward_, backward_;
+      forward_, backward_, blocks_of_job_;
   int64_t next_frame_id_ = 1;
   std::unordered_map<JobId, Stream> streams_;
   std::deque<Frame> frames_;

@@ -163,6 +163,7 @@ TYPED_TEST(StoreConformance, ReportsOfLiveJobsComeBackInOrder) {
   for (uint64_t id = 1; id <= 3; ++id) {
     JobRecord job = RandomJob(rng, JobId{id});
     job.phase = id == 3 ? JobPhase::kDone : JobPhase::kRunning;
+    job.first_report = 0;
     batch.jobs.push_back(job);
     ReplicaRecord replica = RandomReplica(rng, ReplicaId{id}, JobId{id});
     replica.acknowledged_sequence = 0;
@@ -193,7 +194,9 @@ TYPED_TEST(StoreConformance, ReportsOfLiveJobsComeBackInOrder) {
       loaded[reports.job.value].push_back(Describe(report));
     }
   }
-  sent.erase(3);  // has ended
+  // Of what has ended a store may give some.
+  sent.erase(3);
+  loaded.erase(3);
   EXPECT_EQ(loaded, sent);
   ASSERT_EQ(state.replicas.size(), 3u);
   for (const ReplicaRecord& replica : state.replicas) {
