@@ -104,4 +104,8 @@ void CgroupFiles::Thaw() const {
   }
 }
 
+void CgroupFiles::Remove() const {
+  for (const std::string& directory : directories_) rmdir(directory.c_str());
+}
+
 }  // namespace mete::runner

@@ -31,6 +31,8 @@ class CgroupFiles {
   bool KillAll() const;
   // A frozen process ends only once it is thawed (version 1).
   void Thaw() const;
+  // Those that are empty.
+  void Remove() const;
 
  private:
   std::vector<std::string> directories_;

@@ -71,6 +71,24 @@ Status MakePty(UniqueFd* ours, UniqueFd* jobs) {
   _exit(127);
 }
 
+// Holds signals back while it lives: between fork and ResetSignals the child would ignore, as the
+// runner does, what is meant to end it.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// What was held back comes now.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -81,6 +99,7 @@ void ResetSignals() {
 // The child, from fork to exec. There are no other threads, so everything may be called.
 [[noreturn]] void RunChild(const LaunchSpec& spec, const Output& output, int report,
                            char* const* arguments, char** variables, pid_t runner) {
+  ResetSignals();
   if (setsid() < 0) Abandon(report, Stage::kSession);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != runner) _exit(127);  // the runner died before it could be said
@@ -97,7 +116,6 @@ void ResetSignals() {
       dup2(error, 2) < 0)
     Abandon(report, Stage::kOutput);
   if (spec.output == OutputKind::kPty) ioctl(1, TIOCSCTTY, 0);
-  ResetSignals();
   if (chdir(spec.directory.c_str()) != 0) Abandon(report, Stage::kDirectory);
   // execvp looks the command up in this PATH, not in the runner's.
   environ = variables;
@@ -175,6 +193,7 @@ Result<ChildStart> StartChild(const LaunchSpec& spec, const Environment& environ
   const std::vector<char*> argument_pointers = Pointers(arguments);
   std::vector<char*> variable_pointers = Pointers(variables);
   const pid_t runner = getpid();
+  const SignalsHeld held;
   start.pid = fork();
   if (start.pid < 0) return FailErrno(errno, "cannot fork");
   if (start.pid == 0)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -104,6 +105,11 @@ Result<UniqueFd> LockReplica(const std::string& replica_directory) {
   if (errno == EWOULDBLOCK)
     return Fail(ErrorCode::kFailedPrecondition, "another runner has this replica", path);
   return FailErrno(errno, "cannot lock", path);
+}
+
+bool IsLockDeleted(const UniqueFd& lock) {
+  struct stat facts {};
+  return fstat(lock.Get(), &facts) == 0 && facts.st_nlink == 0;
 }
 
 bool IsReplicaLocked(const std::string& replica_directory) {

@@ -30,6 +30,8 @@ Result<ReplicaIdentity> ReadIdentity(const std::string& replica_directory);
 
 // Takes the lock for as long as the descriptor stays open; kFailedPrecondition: another has it.
 Result<UniqueFd> LockReplica(const std::string& replica_directory);
+// Whether the lock's file, and with it the directory, was deleted since; not if it was moved.
+bool IsLockDeleted(const UniqueFd& lock);
 // Whether a runner is alive there.
 bool IsReplicaLocked(const std::string& replica_directory);
 

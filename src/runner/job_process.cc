@@ -77,7 +77,8 @@ void JobProcess::Stop(const mete::runner::Stop& stop, Instant now) {
   next_look_ = next_look_ ? std::min(*next_look_, *kill_at_) : *kill_at_;
   if (!status_ && child_.pid > 0) {
     const auto pid = static_cast<pid_t>(child_.pid);
-    kill(spec_.stop.target == StopTarget::kGroup ? -pid : pid, signal);
+    // It leads no group yet when it has only just been made.
+    if (spec_.stop.target != StopTarget::kGroup || kill(-pid, signal) != 0) kill(pid, signal);
   }
   cgroups_.Thaw();
   if (tree_stopped_) SignalTree(SIGCONT);

@@ -192,6 +192,7 @@ void ReadSpec(ObjectReader& in, Error* error, LaunchSpec* spec) {
     if (spec->log.head_bytes < 0 || spec->log.tail_bytes < 0)
       log.Wrong("head_bytes", "at least 0, and so tail_bytes");
   });
+  in.Read("abandoned_after_nanoseconds", &spec->abandoned_after);
   bool pty = false;
   in.Read("pty", &pty);
   spec->output = pty ? OutputKind::kPty : OutputKind::kPipe;
@@ -233,6 +234,7 @@ std::string FormatLaunchSpec(const LaunchSpec& spec) {
         {"to_group", spec.stop.target == StopTarget::kGroup},
         {"grace_nanoseconds", spec.stop.grace.count()}}},
       {"log", {{"head_bytes", spec.log.head_bytes}, {"tail_bytes", spec.log.tail_bytes}}},
+      {"abandoned_after_nanoseconds", spec.abandoned_after.count()},
       {"pty", spec.output == OutputKind::kPty},
       {"allocation",
        {{"generation", spec.allocation.generation},

@@ -89,6 +89,9 @@ struct LaunchSpec {
   LogSpec log;
   OutputKind output = OutputKind::kPipe;
   Allocation allocation;  // the initial one
+  // Nobody can find a runner whose directory was deleted. So long after that, all of it without a
+  // daemon, it ends its job and itself.
+  Duration abandoned_after = std::chrono::minutes(1);
 
   bool operator==(const LaunchSpec&) const = default;
 };

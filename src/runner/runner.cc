@@ -28,6 +28,7 @@ namespace {
 constexpr Duration kFlushInterval = std::chrono::milliseconds(20);
 constexpr Duration kFlushIntervalAlone = std::chrono::seconds(1);
 constexpr Duration kTailInterval = std::chrono::milliseconds(100);
+constexpr Duration kDirectoryInterval = std::chrono::seconds(10);
 
 template <typename... Fs>
 struct Overloaded : Fs... {
@@ -219,6 +220,24 @@ void Runner::FinishJob() {
   link_->TellExit(std::move(exited));
 }
 
+void Runner::LookForDirectory(Instant now) {
+  if (now < next_look_) return;
+  next_look_ = now + std::min(kDirectoryInterval, spec_.abandoned_after / 2);
+  if (link_->IsConnected() || !IsLockDeleted(lock_)) {
+    lost_since_.reset();
+    return;
+  }
+  if (!lost_since_) lost_since_ = now;
+  if (now - *lost_since_ < spec_.abandoned_after) return;
+  if (process_.State() != ReplicaState::kExited) {
+    if (!process_.StopRequested()) process_.Stop({.reason = "its directory was deleted"}, now);
+    next_look_ = now + kTailInterval;
+    return;
+  }
+  CgroupFiles(spec_.cgroups).Remove();
+  done_ = true;
+}
+
 void Runner::Handle(const ToRunner& message) {
   const Instant now = clock_.Now();
   const ReplicaState before = process_.State();
@@ -277,6 +296,7 @@ void Runner::PollTail(Instant now) {
 std::optional<Instant> Runner::NextDeadline() const {
   std::optional<Instant> next = process_.NextDeadline();
   const auto consider = [&](Instant at) { next = next ? std::min(*next, at) : at; };
+  consider(next_look_);
   if (next_poll_) consider(*next_poll_);
   if (queue_.HasOpenBatch())
     consider(last_flush_ + (link_->IsConnected() ? kFlushInterval : kFlushIntervalAlone));
@@ -295,6 +315,7 @@ void Runner::Run() {
     Announce(before);
     PollTail(now);
     Flush(now);
+    LookForDirectory(now);
   }
 }
 

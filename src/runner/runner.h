@@ -36,7 +36,8 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Returns when the exit has been acknowledged.
+  // Returns when the exit has been acknowledged, or once nobody can find the runner any more
+  // (LaunchSpec::abandoned_after).
   void Run();
 
  private:
@@ -57,6 +58,7 @@ class Runner {
 
   void Flush(Instant now);
   void PollTail(Instant now);
+  void LookForDirectory(Instant now);
   std::optional<Instant> NextDeadline() const;
 
   const std::string directory_;
@@ -78,6 +80,8 @@ class Runner {
   Allocation allocation_;
   Instant last_flush_;
   std::optional<Instant> next_poll_;
+  Instant next_look_;  // for the directory
+  std::optional<Instant> lost_since_;
   bool done_ = false;
 };
 

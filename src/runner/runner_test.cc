@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "runner/identity.h"
@@ -366,6 +367,42 @@ TEST_F(RunnerTest, AReplicaOfADeadRunnerCanBeCleared) {
   ASSERT_TRUE(found);
   EXPECT_GE(*found, 2u);
   EXPECT_TRUE(WaitUntil([&] { return KillOrphans(Directory()) == size_t{0}; }));
+}
+
+TEST_F(RunnerTest, LeavesWithItsJobOnceItsDirectoryIsDeletedAndNoDaemonIsThere) {
+  const std::string root = Directory();
+  const std::string folder = root + "/replica";
+  mkdir(folder.c_str(), 0700);
+  MoveTo(folder);
+  LaunchSpec spec = Shell("sleep 1000 & exec sleep 1000");
+  spec.directory = "/";
+  spec.abandoned_after = std::chrono::milliseconds(300);
+  ASSERT_EQ(Launch(spec), 0);
+  {
+    const Connection daemon = Connect();
+    std::filesystem::remove_all(folder);
+    usleep(1'000'000);
+    EXPECT_TRUE(IsAlive(LastWelcome().runner)) << "the daemon can still end it";
+  }
+  EXPECT_TRUE(WaitUntil([&] { return !IsAlive(LastWelcome().runner); }));
+  EXPECT_FALSE(IsAlive(LastWelcome().child));
+  MoveTo(root);
+}
+
+TEST_F(RunnerTest, AMovedDirectoryIsNotADeletedOne) {
+  const std::string root = Directory();
+  mkdir((root + "/before").c_str(), 0700);
+  MoveTo(root + "/before");
+  LaunchSpec spec = Shell("exec sleep 1000");
+  spec.directory = "/";
+  spec.abandoned_after = std::chrono::milliseconds(50);
+  ASSERT_EQ(Launch(spec), 0);
+  ASSERT_EQ(rename((root + "/before").c_str(), (root + "/after").c_str()), 0);
+  MoveTo(root + "/after");
+  usleep(500'000);
+  Connection connection = Connect();
+  ASSERT_TRUE(connection.Send(Kill{"enough"}));
+  Finish(connection);
 }
 
 TEST_F(RunnerTest, WorksInAFolderWithALongAndUglyName) {
