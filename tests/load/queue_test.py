@@ -1,13 +1,12 @@
 """Ten thousand queued jobs: the memory that the daemon takes, and how long a list takes. Prints the figures."""
 
 import concurrent.futures
-import http.client
 import json
-import socket
 import time
 import unittest
 
-from mete_world import PYTHON, World, wait_until
+from load_world import LoadTest
+from mete_world import PYTHON, wait_until
 
 JOBS = 10_000
 VARIABLES = 60
@@ -31,29 +30,16 @@ def resident_mb(pid):
     return tuple(int(fields[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
 
 
-class Connection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=120)
-        self.path = str(path)
+class QueueTest(LoadTest):
+    arguments = ("--policy", "fair")
 
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.path)
-
-
-class QueueTest(unittest.TestCase):
     def setUp(self):
-        self.world = World()
-        self.addCleanup(self.world.close)
-        self.serve()
+        super().setUp()
         # All else waits behind it: there is memory for one of them only.
         self.node_memory = self.world.json("nodes")["nodes"][0]["memory_bytes"]
         self.submit([self.spec(0)])
         self.addCleanup(self.cancel_queue)
         wait_until(lambda: self.world.job(1)["phase"] == "running", "the first job runs")
-
-    def serve(self):
-        self.world.serve("--policy", "fair")
 
     def cancel_queue(self):
         """Before what runs, so that none of it starts."""
@@ -72,18 +58,6 @@ class QueueTest(unittest.TestCase):
             "memory_bytes": self.node_memory * 3 // 4,
             "roles": [{}],
         }
-
-    def request(self, method, target, body=None):
-        connection = Connection(self.world.socket)
-        connection.request(method, target, body)
-        response = connection.getresponse()
-        text = response.read()
-        connection.close()
-        self.assertLess(response.status, 300, text[:500])
-        return text
-
-    def submit(self, jobs):
-        self.request("POST", "/v1/jobs", json.dumps({"jobs": jobs}))
 
     def check_cost(self, when):
         wait_until(lambda: json.loads(self.request("GET", "/v1/jobs?limit=1"))["total"] == JOBS + 1, "all are listed")
