@@ -195,8 +195,7 @@ void JobQueue::SortHolders(Instant now) {
     const QueueRank& rank = entries_[holder.key.row].rank;
     holder.key.first = rank.first;
     if (rank.each_second != 0) {
-      holder.key.first =
-          std::max(0.0, rank.first + rank.each_second * ToSeconds(now - rank.since));
+      holder.key.first = std::max(0.0, rank.first + rank.each_second * ToSeconds(now - rank.since));
     }
     holder.key.second = rank.second;
     size_t place = i;

@@ -4,13 +4,16 @@
 // table follows the view by what changed, so a round costs what changed, what starts and who could
 // be put aside, never the length of the queue.
 //
-// - One role of a job is sized, as in claim_table.h; its others keep their minimum whenever it holds
+// - One role of a job is sized, as in claim_table.h; its others keep their minimum whenever it
+// holds
 //   units. Jobs are ranked, the lower first, ties to the older one.
 // - First, those that stay: jobs that hold units and may not be put aside keep their minimum.
-// - Then in the order of rank: whoever's minimum fits into what is left gets it, in memory too if it
+// - Then in the order of rank: whoever's minimum fits into what is left gets it, in memory too if
+// it
 //   has not started; who does not fit is passed over. Jobs that ask for the same are kept in one
 //   ordered set: once its first does not fit, none of them does.
-// - In order (QueueRules::in_order), nobody starts before an older job that waits for memory; and no
+// - In order (QueueRules::in_order), nobody starts before an older job that waits for memory; and
+// no
 //   job that could not be put aside again starts before an older one that waits for room.
 // - Last, in the order of rank again: up to their maximum for jobs that can grow.
 //
@@ -126,7 +129,7 @@ class JobQueue {
   struct Pass {
     Resources free;
     int64_t memory = 0;
-    JobId room_for;    // the first in order that waits for room, or for memory
+    JobId room_for;  // the first in order that waits for room, or for memory
     JobId memory_for;
   };
 

@@ -70,8 +70,8 @@ class LasState final : public PolicyState {
   int64_t next_back = 0;
   int64_t next_front = -1;
   bool follows = false;
-  std::vector<JobId> lower;   // run, and have just come to a lower queue
-  std::vector<LasJob*> run;   // of one decision, scratch
+  std::vector<JobId> lower;  // run, and have just come to a lower queue
+  std::vector<LasJob*> run;  // of one decision, scratch
 };
 
 class LasPolicy final : public Policy {
@@ -90,9 +90,8 @@ class LasPolicy final : public Policy {
     } else {
       for (const uint32_t row : view.changed) Note(*state, view, row, false);
     }
-    state->queue.Follow(view, kRules, [&](const ViewJob& job) {
-      return RankOf(state->jobs.at(job.id));
-    });
+    state->queue.Follow(view, kRules,
+                        [&](const ViewJob& job) { return RankOf(state->jobs.at(job.id)); });
     ChangeQueues(*state, view);
     Decision decision = state->queue.Decide(view, kRules);
     Reorder(*state, view);
@@ -158,8 +157,8 @@ class LasPolicy final : public Policy {
     Instant due = Instant::max();
     if (job.runs && view_job.roles[0].units > 0 && job.queue < options_.thresholds.size()) {
       const double unit = ServiceOfUnit(view_job);
-      const double left = options_.thresholds[job.queue] + job.served_before -
-                          view_job.served_unit_seconds * unit;
+      const double left =
+          options_.thresholds[job.queue] + job.served_before - view_job.served_unit_seconds * unit;
       due = After(view_job.served_until,
                   left / (unit * static_cast<double>(view_job.roles[0].units)));
     } else if (!job.runs && job.queue > 0 && options_.promote > 0) {
@@ -215,7 +214,8 @@ class LasPolicy final : public Policy {
       state.queue.SetRank(aside[i], RankOf(job));
     }
     state.run.clear();
-    for (const uint32_t row : state.queue.started()) state.run.push_back(&state.jobs.at(view.jobs[row].id));
+    for (const uint32_t row : state.queue.started())
+      state.run.push_back(&state.jobs.at(view.jobs[row].id));
     for (const JobId id : state.lower) {
       if (LasJob& job = state.jobs.at(id); !job.put_aside) state.run.push_back(&job);
     }
@@ -242,20 +242,21 @@ class LasPolicy final : public Policy {
 }  // namespace
 
 PolicyRegistry::Entry LasEntry() {
-  return {.name = "las",
-          .summary = "the least attained service first (Tiresias); others are put aside",
-          .options = {{"thresholds", "3250/7200",
-                       "rising numbers: the seconds times GPUs after which a job goes down a queue"},
-                      {"promote", "0",
-                       "0 to 1000000: a job that has waited so many times as long as it has run "
-                       "returns to the first queue; 0: never"}},
-          .make = [](const PolicyOptions& options) -> Result<std::unique_ptr<Policy>> {
-            OptionReader reader("las", options);
-            LasOptions las{.thresholds = reader.RisingNumbers("thresholds"),
-                           .promote = reader.Number("promote", 0, 1e6)};
-            METE_RETURN_IF_ERROR(reader.status());
-            return std::make_unique<LasPolicy>(std::move(las));
-          }};
+  return {
+      .name = "las",
+      .summary = "the least attained service first (Tiresias); others are put aside",
+      .options = {{"thresholds", "3250/7200",
+                   "rising numbers: the seconds times GPUs after which a job goes down a queue"},
+                  {"promote", "0",
+                   "0 to 1000000: a job that has waited so many times as long as it has run "
+                   "returns to the first queue; 0: never"}},
+      .make = [](const PolicyOptions& options) -> Result<std::unique_ptr<Policy>> {
+        OptionReader reader("las", options);
+        LasOptions las{.thresholds = reader.RisingNumbers("thresholds"),
+                       .promote = reader.Number("promote", 0, 1e6)};
+        METE_RETURN_IF_ERROR(reader.status());
+        return std::make_unique<LasPolicy>(std::move(las));
+      }};
 }
 
 }  // namespace mete

@@ -1,7 +1,7 @@
 // Shortest remaining time first: units go to the jobs that have least time left, and are taken from
 // those that have more. Time left is what the user expects of the whole run less the time that the
-// job has held units; once that is used up, none. Passing time only brings those that run further to
-// the front, so nothing has to be decided between events.
+// job has held units; once that is used up, none. Passing time only brings those that run further
+// to the front, so nothing has to be decided between events.
 //
 // Put aside are jobs whose roles are all of scaling `share` (frozen) or `restart` (stopped at a
 // checkpoint); others keep what they have. Jobs of unknown length come last, the oldest first. A

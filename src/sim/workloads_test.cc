@@ -83,8 +83,7 @@ TEST(ParameterServerWorkload, ComesInSlotsWithLengthsOfItsTypes) {
     ++types[type];
     const auto found = std::ranges::find(Dl2Types(), type, &ParameterServerType::name);
     ASSERT_NE(found, Dl2Types().end());
-    const double middle =
-        found->epochs_fraction * 3000 * found->samples_per_epoch / found->batch;
+    const double middle = found->epochs_fraction * 3000 * found->samples_per_epoch / found->batch;
     EXPECT_NEAR(job.model->length() / middle, 1, 0.11);
     EXPECT_EQ(job.spec->expected_iterations, static_cast<int64_t>(job.model->length()));
   }
